@@ -52,9 +52,7 @@ void add_airs_command(CLI::App& app, CommandRun* run) {
   CLI::App* command = app.add_subcommand("airs", "List the AIRs and their parameters");
   command->add_flag("--json", *json, "one JSON object instead of text");
   command->footer("Examples:\n  stwo airs\n  stwo airs --json");
-  command->callback([=] {
-    *run = [=] { return *json ? list_airs_as_json() : list_airs(); };
-  });
+  command->callback([=] { *run = [=] { return *json ? list_airs_as_json() : list_airs(); }; });
 }
 
 }  // namespace stwo

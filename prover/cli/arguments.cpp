@@ -71,11 +71,11 @@ Statement StatementArguments::statement() const {
     const auto known = std::any_of(air.parameters().begin(), air.parameters().end(),
                                    [&n = name](const AirParameter& p) { return p.name == n; });
     if (!known) {
-      throw UsageError("AIR_PARAMETER", option_name(name) + " is not a parameter of " + air_ +
-                                            "; see `stwo airs`");
+      throw UsageError("AIR_PARAMETER",
+                       option_name(name) + " is not a parameter of " + air_ + "; see `stwo airs`");
     }
-    s.parameters.emplace_back(
-        name, parse_number(option_name(name), parameters_.at(name), 0, UINT64_MAX));
+    s.parameters.emplace_back(name,
+                              parse_number(option_name(name), parameters_.at(name), 0, UINT64_MAX));
   }
   for (const AirParameter& p : air.parameters()) {
     if (!p.default_value && options_.at(p.name)->count() == 0) {

@@ -53,13 +53,12 @@ if(commit)
   endif()
 endif()
 
-set(content
-  "// Generated at build time by prover/cli/build_info.cmake.\n"
-  "constexpr const char* kSourceCommit = \"${commit}\";\n"
-  "constexpr const char* kSourceTree = \"${tree}\";\n"
-  "constexpr const char* kSourceDirty = \"${dirty}\";\n"
-  "constexpr const char* kSourceDirtySha256 = \"${dirty_sha256}\";\n")
-string(CONCAT content ${content})
+set(content "// Generated at build time by prover/cli/build_info.cmake.
+constexpr const char* kSourceCommit = \"${commit}\";
+constexpr const char* kSourceTree = \"${tree}\";
+constexpr const char* kSourceDirty = \"${dirty}\";
+constexpr const char* kSourceDirtySha256 = \"${dirty_sha256}\";
+")
 set(old "")
 if(EXISTS "${OUTPUT}")
   file(READ "${OUTPUT}" old)

@@ -49,9 +49,7 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
-std::string format_ms(uint64_t ns) {
-  return format_number("%.3f", static_cast<double>(ns) / 1e6);
-}
+std::string format_ms(uint64_t ns) { return format_number("%.3f", static_cast<double>(ns) / 1e6); }
 
 std::string format_bytes(uint64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
@@ -79,8 +77,8 @@ std::string format_percent(uint64_t part, uint64_t whole) {
 std::string bar(uint64_t part, uint64_t whole, uint32_t width) {
   if (whole == 0) return "";
   static const bool utf8 = utf8_locale();
-  const double exact = static_cast<double>(width) * static_cast<double>(part) /
-                       static_cast<double>(whole);
+  const double exact =
+      static_cast<double>(width) * static_cast<double>(part) / static_cast<double>(whole);
   std::string out;
   if (!utf8) {
     out.assign(static_cast<size_t>(exact + 0.5), '#');

@@ -62,9 +62,8 @@ std::string list_codes(bool json) {
   if (json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const ErrorCode& c : kCodes) {
-      list.push_back({{"code", c.code},
-                      {"exit_code", static_cast<int>(c.exit_code)},
-                      {"meaning", c.meaning}});
+      list.push_back(
+          {{"code", c.code}, {"exit_code", static_cast<int>(c.exit_code)}, {"meaning", c.meaning}});
     }
     return nlohmann::ordered_json{{"schema", "stwo_error_codes_v1"}, {"codes", list}}.dump() + "\n";
   }

@@ -127,7 +127,8 @@ int inspect_proof(const InspectArguments& arguments) {
 int inspect_program(const InspectArguments& arguments) {
   Statement statement;
   if (arguments.file.empty() == !arguments.statement.given()) {
-    throw UsageError("USAGE", "inspect program needs either a proof file or --air; give one of them");
+    throw UsageError("USAGE",
+                     "inspect program needs either a proof file or --air; give one of them");
   }
   if (arguments.statement.given()) {
     statement = arguments.statement.statement();
@@ -146,7 +147,8 @@ int inspect_program(const InspectArguments& arguments) {
     program.check();
     const std::string digest = to_hex(program.digest());
     std::map<std::string, uint64_t> operations;
-    for (const ProgramNode& node : program.nodes) ++operations[std::string(program_op_name(node.op))];
+    for (const ProgramNode& node : program.nodes)
+      ++operations[std::string(program_op_name(node.op))];
     const ScriptInfo& info = component->info();
     if (arguments.json) {
       Json j;
@@ -223,9 +225,8 @@ std::string report_summary(const Json& report) {
     rows.push_back({stage, format_ms(ns), format_percent(ns, total),
                     stage == "total" ? "" : bar(ns, total, 30)});
   }
-  out += format_table({steady ? "stage (median of steady)" : "stage (first request)", ">ms",
-                       ">share", ""},
-                      rows);
+  out += format_table(
+      {steady ? "stage (median of steady)" : "stage (first request)", ">ms", ">share", ""}, rows);
   out += "\n";
   rows.clear();
   for (const Json& r : report.at("requests")) {
@@ -269,8 +270,8 @@ int inspect_report(const InspectArguments& arguments) {
 }  // namespace
 
 void add_inspect_command(CLI::App& app, CommandRun* run) {
-  CLI::App* inspect =
-      app.add_subcommand("inspect", "Show what is in a proof file, a constraint program or a report");
+  CLI::App* inspect = app.add_subcommand(
+      "inspect", "Show what is in a proof file, a constraint program or a report");
   inspect->require_subcommand(1);
   inspect->footer(
       "Examples:\n"
@@ -289,7 +290,8 @@ void add_inspect_command(CLI::App& app, CommandRun* run) {
   auto [proof, proof_arguments] =
       add("proof", "Statement, config, sizes and roots of a proof file", inspect_proof);
   proof->add_option("file", proof_arguments->file, "proof file")->required()->option_text("FILE");
-  proof->footer("Examples:\n  stwo inspect proof proof.json\n  stwo inspect proof proof.json --json");
+  proof->footer(
+      "Examples:\n  stwo inspect proof proof.json\n  stwo inspect proof proof.json --json");
 
   auto [program, program_arguments] =
       add("program", "Recorded constraints of a statement's components", inspect_program);

@@ -41,14 +41,11 @@ std::string directory_of(const std::string& path) {
     case EROFS:
       throw UsageError("OUTPUT_PERMISSION", what + "; choose a directory you may write to");
     case ENOENT:
-    case ENOTDIR:
-      throw UsageError("OUTPUT_DIRECTORY", what + "; create the directory first");
+    case ENOTDIR: throw UsageError("OUTPUT_DIRECTORY", what + "; create the directory first");
     case ENAMETOOLONG:
     case EINVAL:
-    case ELOOP:
-      throw UsageError("OUTPUT_NAME", what + "; choose another name");
-    default:
-      throw EnvironmentError("OUTPUT_WRITE", what + "; check the file system and try again");
+    case ELOOP: throw UsageError("OUTPUT_NAME", what + "; choose another name");
+    default: throw EnvironmentError("OUTPUT_WRITE", what + "; check the file system and try again");
   }
 }
 

@@ -7,8 +7,8 @@
 namespace stwo {
 
 /// Checks a path before the work whose result goes there, so that an hour of proving is not lost to
-/// a typing error. Throws RefusedError if something exists at `path` and `force` is off, or if it is
-/// not a regular file; UsageError if the directory is missing or not writable.
+/// a typing error. Throws RefusedError if something exists at `path` and `force` is off, or if it
+/// is not a regular file; UsageError if the directory is missing or not writable.
 void check_output(const std::string& path, bool force);
 
 /// Throws UsageError if two paths name the same file. Empty paths are ignored.
@@ -16,8 +16,8 @@ void check_outputs_differ(const std::string& first, const std::string& second);
 
 /// Writes `content` to `path`: temporary file in the same directory, fsync, then a link that fails
 /// if the name has been taken meanwhile (with `force`: a rename that replaces it), fsync of the
-/// directory. On failure nothing is left behind. Throws like check_output, and EnvironmentError when
-/// the disk is full or fails.
+/// directory. On failure nothing is left behind. Throws like check_output, and EnvironmentError
+/// when the disk is full or fails.
 void write_output(const std::string& path, std::string_view content, bool force);
 
 }  // namespace stwo

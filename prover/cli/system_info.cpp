@@ -46,8 +46,9 @@ std::string binary_sha256() {
     hasher.update(std::string_view(buffer.data(), static_cast<size_t>(in.gcount())));
   }
   if (total == 0 || in.bad()) {
-    throw EnvironmentError("PROC", "/proc/self/exe can't be read, so a report can't name this "
-                                   "program; mount /proc or leave out --report-out");
+    throw EnvironmentError("PROC",
+                           "/proc/self/exe can't be read, so a report can't name this "
+                           "program; mount /proc or leave out --report-out");
   }
   return to_hex(hasher.finalize());
 }

@@ -109,8 +109,9 @@ int run_verify(const VerifyArguments& arguments) {
     if (!verdict.accepted) out += verdict.detail.empty() ? "\n" : ": " + verdict.detail + "\n";
     out += "statement  " + describe_statement(file.statement) + "\n";
     out += "config     " + describe_config(file.config) + "\n";
-    out += "security   " + (in_range ? describe_security(file.config)
-                                     : std::string("unknown, the config is out of range")) +
+    out += "security   " +
+           (in_range ? describe_security(file.config)
+                     : std::string("unknown, the config is out of range")) +
            "\n";
     if (!file.statement.mix_config && !arguments.min_security_bits.empty()) {
       out += "note       the transcript does not bind the config; fix it with --config\n";

@@ -34,30 +34,39 @@ HWY_INLINE V32 Rotr(V32 v) {
 #endif
 }
 
-HWY_INLINE void Mix(V32& a, V32& b, V32& c, V32& d, V32 x, V32 y) {
-  a = hn::Add(hn::Add(a, b), x);
+/// kX, kY: is that message word live? Zero words need no add.
+template <bool kX, bool kY>
+HWY_INLINE void Mix(V32& a, V32& b, V32& c, V32& d, const V32& x, const V32& y) {
+  a = hn::Add(a, b);
+  if constexpr (kX) a = hn::Add(a, x);
   d = Rotr<16>(hn::Xor(d, a));
   c = hn::Add(c, d);
   b = Rotr<12>(hn::Xor(b, c));
-  a = hn::Add(hn::Add(a, b), y);
+  a = hn::Add(a, b);
+  if constexpr (kY) a = hn::Add(a, y);
   d = Rotr<8>(hn::Xor(d, a));
   c = hn::Add(c, d);
   b = Rotr<7>(hn::Xor(b, c));
 }
 
-template <int kRound>
-HWY_INLINE void Rounds(V32 v[16], const V32 m[16]) {
+/// kWords: message words from this index on are zero.
+template <int kRound, int kWords>
+HWY_INLINE void Rounds(V32 v[16], const V32* m) {
   if constexpr (kRound < 10) {
     constexpr const uint8_t* s = kBlake2sSigma[kRound];
-    Mix(v[0], v[4], v[8], v[12], m[s[0]], m[s[1]]);
-    Mix(v[1], v[5], v[9], v[13], m[s[2]], m[s[3]]);
-    Mix(v[2], v[6], v[10], v[14], m[s[4]], m[s[5]]);
-    Mix(v[3], v[7], v[11], v[15], m[s[6]], m[s[7]]);
-    Mix(v[0], v[5], v[10], v[15], m[s[8]], m[s[9]]);
-    Mix(v[1], v[6], v[11], v[12], m[s[10]], m[s[11]]);
-    Mix(v[2], v[7], v[8], v[13], m[s[12]], m[s[13]]);
-    Mix(v[3], v[4], v[9], v[14], m[s[14]], m[s[15]]);
-    Rounds<kRound + 1>(v, m);
+#define STWO_MIX(i, a, b, c, d)                                                             \
+  Mix<(s[2 * i] < kWords), (s[2 * i + 1] < kWords)>(v[a], v[b], v[c], v[d], m[s[2 * i]], \
+                                                    m[s[2 * i + 1]])
+    STWO_MIX(0, 0, 4, 8, 12);
+    STWO_MIX(1, 1, 5, 9, 13);
+    STWO_MIX(2, 2, 6, 10, 14);
+    STWO_MIX(3, 3, 7, 11, 15);
+    STWO_MIX(4, 0, 5, 10, 15);
+    STWO_MIX(5, 1, 6, 11, 12);
+    STWO_MIX(6, 2, 7, 8, 13);
+    STWO_MIX(7, 3, 4, 9, 14);
+#undef STWO_MIX
+    Rounds<kRound + 1, kWords>(v, m);
   }
 }
 
@@ -68,8 +77,10 @@ HWY_INLINE void InitState(V32 h[8]) {
   }
 }
 
-/// One block for every lane; `count` bytes hashed including this block.
-inline void Compress(V32 h[8], const V32 m[16], uint64_t count, bool last) {
+/// One block for every lane; `count` bytes hashed including this block. m has 16 words, of which
+/// those from kWords on are zero and are not read.
+template <int kWords>
+inline void Compress(V32 h[8], const V32* m, uint64_t count, bool last) {
   const D32 d;
   V32 v[16];
   for (int i = 0; i < 8; ++i) {
@@ -79,7 +90,7 @@ inline void Compress(V32 h[8], const V32 m[16], uint64_t count, bool last) {
   v[12] = hn::Xor(v[12], hn::Set(d, static_cast<uint32_t>(count)));
   v[13] = hn::Xor(v[13], hn::Set(d, static_cast<uint32_t>(count >> 32)));
   if (last) v[14] = hn::Xor(v[14], hn::Set(d, 0xffffffffu));
-  Rounds<0>(v, m);
+  Rounds<0, kWords>(v, m);
   for (int i = 0; i < 8; ++i) h[i] = hn::Xor(h[i], hn::Xor(v[i], v[i + 8]));
 }
 

@@ -147,8 +147,8 @@ void CpuShape::allocate() {
   domain_y = Buffer<M31>(rows);
   const FftLayers tw = twiddles_->forward(s.lifting_log_size);
   for (uint64_t p = 0; p < rows; ++p) {
-    const M31 x = tw.layer[1][p >> 2];
-    const M31 y = tw.layer[0][p >> 1];
+    const M31 x(tw.layer[1][p >> 2] / 2);
+    const M31 y(tw.layer[0][p >> 1] / 2);
     domain_x[p] = (p & 2) != 0 ? -x : x;
     domain_y[p] = (p & 1) != 0 ? -y : y;
   }

@@ -82,10 +82,17 @@ class CpuSession final : public ProofSession {
 
   void constraint_evaluation() override {
     alpha_ = channel_.draw_secure_felt();
-    const uint64_t rows = uint64_t{1} << s_.composition_log_size;
-    const SecureColumns accumulator = secure_columns(p_.scratch(), rows);
-    evaluate_constraints(accumulator);
-    commit_composition(accumulator);
+    uint32_t degree = 0;
+    for (const auto& c : s_.instance->components()) {
+      if (c->enabled()) degree = std::max(degree, c->info().max_degree());
+    }
+    constant_right_ = degree <= 2;
+    if (constant_right_) {
+      compose_half_domain();
+    } else {
+      compose_full_domain();
+    }
+    p_.hash_columns(s_.n_trace_trees());
     absorb_root(s_.n_trace_trees(), "composition_root");
   }
 
@@ -180,48 +187,66 @@ class CpuSession final : public ProofSession {
 
   // ---- constraint_evaluation ----
 
-  void evaluate_constraints(const SecureColumns& accumulator) {
-    // Constraint k of n weighs alpha^(n-1-k).
+  /// Weight of each constraint: constraint k of n weighs alpha^(n-1-k).
+  std::vector<QM31> constraint_weights() const {
     std::vector<QM31> weights(s_.n_constraints);
     QM31 power = QM31::one();
     for (size_t k = weights.size(); k-- > 0;) {
       weights[k] = power;
       power *= alpha_;
     }
+    return weights;
+  }
+
+  /// Components that contribute, largest first: the first can then write the accumulator instead of
+  /// adding to it.
+  std::vector<size_t> contributing_components() const {
     const auto& components = s_.instance->components();
     std::vector<size_t> order;
     for (size_t i = 0; i < components.size(); ++i) {
       if (components[i]->enabled() && components[i]->info().n_constraints() > 0) order.push_back(i);
     }
-    // Largest first: it can then write the accumulator instead of adding to it.
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return components[a]->log_degree_bound() > components[b]->log_degree_bound();
+      return components[a]->log_size() > components[b]->log_size();
     });
-    const uint64_t rows = uint64_t{1} << s_.composition_log_size;
-    if (order.empty() ||
-        components[order.front()]->log_degree_bound() != s_.composition_log_size) {
+    return order;
+  }
+
+  /// Sum of all components' quotients on the first 2^log_rows rows, each lifted from its own
+  /// 2^(log_size + extra) rows.
+  void accumulate_components(const SecureColumns& accumulator, uint32_t log_rows, uint32_t extra) {
+    const auto weights = constraint_weights();
+    const auto order = contributing_components();
+    const auto& components = s_.instance->components();
+    const uint64_t rows = uint64_t{1} << log_rows;
+    if (order.empty() || components[order.front()]->log_size() + extra != log_rows) {
       for (M31* c : accumulator.c) std::fill_n(c, rows, M31(0));
     }
     bool first = true;
     for (const size_t i : order) {
-      const uint32_t log = components[i]->log_degree_bound();
-      const bool direct = first && log == s_.composition_log_size;
+      const uint32_t log = components[i]->log_size() + extra;
+      const bool direct = first && log == log_rows;
       const SecureColumns part =
           direct ? accumulator
                  : secure_columns(p_.scratch() + secure_words(rows), uint64_t{1} << log);
-      evaluate_component(i, weights.data() + s_.spans[i].first_constraint, part);
+      const QM31* own_weights = weights.data() + s_.spans[i].first_constraint;
+      pool_.parallel_ranges(uint64_t{1} << log, kMinRows,
+                            [&](uint64_t begin, uint64_t end, uint32_t) {
+                              evaluate_rows(i, own_weights, part, 0, begin, end);
+                            });
       if (!direct) {
         pool_.parallel_ranges(rows, kMinRows, [&](uint64_t begin, uint64_t end, uint32_t) {
-          lift_add(part, s_.composition_log_size - log, accumulator, begin, end);
+          lift_add(part, log_rows - log, accumulator, begin, end);
         });
       }
       first = false;
     }
   }
 
-  /// Weighted constraints over the vanishing polynomial on the first 2^(n+1) rows of the extended
-  /// columns: a sub-domain on which a quotient of that degree bound is still determined.
-  void evaluate_component(size_t index, const QM31* weights, const SecureColumns& out) {
+  /// Weighted constraints over the vanishing polynomial on storage rows [begin, end) of a component's
+  /// extended columns, stored from out[begin - out_first_row] on.
+  void evaluate_rows(size_t index, const QM31* weights, const SecureColumns& out,
+                     uint64_t out_first_row, uint64_t begin, uint64_t end) const {
     const Component& component = *s_.instance->components()[index];
     const ComponentSpan& span = s_.spans[index];
     ConstraintRows rows;
@@ -236,24 +261,33 @@ class CpuSession final : public ProofSession {
       }
     }
     for (const uint32_t c : span.preprocessed) rows.preprocessed.push_back(p_.trees[0].columns[c]);
+    // The vanishing polynomial is constant on each block of 2^n storage rows.
     const CanonicCoset domain{rows.domain_log_size};
     M31 inverse_vanishing[2];
     for (uint32_t block = 0; block < 2; ++block) {
-      const M31 x = domain.at_storage(block << rows.trace_log_size).x;
-      inverse_vanishing[block] = canonic_vanishing(x, rows.trace_log_size).inverse();
+      inverse_vanishing[block] = vanishing_at(domain, block << rows.trace_log_size,
+                                              rows.trace_log_size)
+                                     .inverse();
     }
     rows.inverse_vanishing = inverse_vanishing;
     for (uint32_t k = 0; k < 4; ++k) rows.out[k] = out.c[k];
-    pool_.parallel_ranges(uint64_t{2} << component.log_size(), kMinRows,
-                          [&](uint64_t begin, uint64_t end, uint32_t) {
-                            component.kernels().constraints(component.script(), rows, begin, end);
-                          });
+    rows.out_first_row = out_first_row;
+    component.kernels().constraints(component.script(), rows, begin, end);
   }
 
-  void commit_composition(const SecureColumns& accumulator) {
+  static M31 vanishing_at(const CanonicCoset& domain, uint32_t storage_row, uint32_t log_size) {
+    return canonic_vanishing(domain.at_storage(storage_row).x, log_size);
+  }
+
+  /// Constraints of degree 3: the quotient needs 2^(n+1) values. Those of the first 2^(n+1) extended
+  /// rows determine it.
+  void compose_full_domain() {
     const uint32_t tree = s_.n_trace_trees();
     const uint32_t half_log = s_.composition_log_size - 1;
     const uint32_t extended = half_log + s_.log_blowup();
+    const SecureColumns accumulator =
+        secure_columns(p_.scratch(), uint64_t{1} << s_.composition_log_size);
+    accumulate_components(accumulator, s_.composition_log_size, 1);
     const FftLayers inverse = p_.twiddles().inverse(extended);
     pool_.parallel_for(4, [&](uint64_t k, uint32_t) {
       interpolate(accumulator.c[k], accumulator.c[k], s_.composition_log_size, inverse, 0);
@@ -268,10 +302,65 @@ class CpuSession final : public ProofSession {
       evaluate(coefficients, p_.trees[tree].columns[column] + (block << half_log), half_log,
                forward, block);
     });
-    p_.hash_columns(tree);
+  }
+
+  /// Constraints of degree 2 at most: the numerators have degree N, so that the quotient is
+  /// left + V c with left of degree bound N = 2^n, V the vanishing polynomial and c constant: the
+  /// right polynomial is that constant. V is s on the first block of N rows and differs from it on
+  /// the second, where it is -s. Hence the N values of the first block, read as a polynomial r of
+  /// bound N, give left = r - s c everywhere, and one value q of the second block gives
+  /// c = (r - q) / (2 s) there.
+  void compose_half_domain() {
+    const uint32_t tree = s_.n_trace_trees();
+    const uint32_t log = s_.composition_log_size - 1;
+    const uint32_t extended = log + s_.log_blowup();
+    const uint64_t rows = uint64_t{1} << log;
+    const uint64_t blocks = uint64_t{1} << s_.log_blowup();
+    const SecureColumns accumulator = secure_columns(p_.scratch(), rows);
+    accumulate_components(accumulator, log, 0);
+    const QM31 second_block = quotient_at_second_block();
+    const M31 s = vanishing_at(CanonicCoset{extended}, 0, log);
+    const M31 half_inverse = (s + s).inverse();
+    const FftLayers inverse = p_.twiddles().inverse(extended);
+    const FftLayers forward = p_.twiddles().forward(extended);
+    pool_.parallel_for(4, [&](uint64_t k, uint32_t) {
+      M31* left = p_.trees[tree].columns[k];
+      M31* coefficients = left + ((blocks - 1) << log);
+      interpolate(accumulator.c[k], coefficients, log, inverse, 0);
+      std::copy_n(accumulator.c[k], rows, left);
+      for (uint64_t block = 1; block < blocks; ++block) {
+        evaluate(coefficients, left + (block << log), log, forward, block);
+      }
+      const M31 c =
+          (left[rows] - second_block.coordinate(static_cast<uint32_t>(k))) * half_inverse;
+      subtract_constant(left, s * c, 0, blocks << log);
+      std::fill_n(p_.trees[tree].columns[4 + k], blocks << log, c);
+      right_constant_[k] = c;
+    });
+  }
+
+  /// The composition quotient at the first row of the second block.
+  QM31 quotient_at_second_block() const {
+    const auto weights = constraint_weights();
+    M31 storage[4][kBufferPaddingBytes / sizeof(M31)];
+    SecureColumns out;
+    for (size_t k = 0; k < 4; ++k) out.c[k] = storage[k];
+    QM31 sum;
+    for (const size_t i : contributing_components()) {
+      // Lifting maps the first row of the composition's second block to that of every component's.
+      const uint64_t row = uint64_t{1} << s_.instance->components()[i]->log_size();
+      evaluate_rows(i, weights.data() + s_.spans[i].first_constraint, out, row, row, row + 1);
+      sum += out.at(0);
+    }
+    return sum;
   }
 
   // ---- oods ----
+
+  /// Is this one of the right composition columns in the half-domain case?
+  bool is_constant(uint32_t tree, uint32_t column) const {
+    return constant_right_ && tree == s_.n_trace_trees() && column >= 4;
+  }
 
   struct SampleRef {
     uint32_t tree;
@@ -288,6 +377,10 @@ class CpuSession final : public ProofSession {
       proof_.sampled_values[t].resize(tree.column_log_sizes.size());
       for (uint32_t c = 0; c < tree.column_log_sizes.size(); ++c) {
         proof_.sampled_values[t][c].resize(tree.mask_offsets[c].size());
+        if (is_constant(t, c)) {
+          proof_.sampled_values[t][c][0] = QM31(right_constant_[c - 4]);
+          continue;
+        }
         for (uint32_t k = 0; k < tree.mask_offsets[c].size(); ++k) {
           groups[{tree.column_log_sizes[c], tree.mask_offsets[c][k]}].push_back({t, c, k});
         }
@@ -377,9 +470,15 @@ class CpuSession final : public ProofSession {
   void quotient_batch(const QuotientBatch& batch, bool accumulate) {
     const uint64_t rows = uint64_t{1} << s_.max_degree_log_size;
     const SecureColumns numerators = secure_columns(p_.scratch(), rows);
+    QM31 offset = batch.line_offset;
     // Columns of one size are combined at that size; the sum is lifted once.
     std::map<uint32_t, std::pair<std::vector<const M31*>, std::vector<QM31>>, std::greater<>> sizes;
     for (const QuotientTerm& term : batch.terms) {
+      if (is_constant(term.tree, term.column)) {
+        // A constant column adds the same to every row: it goes into the line's offset.
+        offset -= term.factor * right_constant_[term.column - 4];
+        continue;
+      }
       auto& [columns, factors] = sizes[term.committed_log_size];
       columns.push_back(p_.trees[term.tree].columns[term.column]);
       factors.push_back(term.factor);
@@ -388,7 +487,8 @@ class CpuSession final : public ProofSession {
       for (M31* c : numerators.c) std::fill_n(c, rows, M31(0));
     }
     for (const auto& [log, group] : sizes) {
-      const auto& [columns, factors] = group;
+      const auto& columns = group.first;
+      const auto& factors = group.second;
       const uint32_t shift = s_.lifting_log_size - log;
       const uint64_t own_rows = rows >> shift;
       const SecureColumns part =
@@ -403,7 +503,7 @@ class CpuSession final : public ProofSession {
         });
       }
     }
-    const QuotientPoint point{batch.point.x, batch.point.y, batch.line_slope, batch.line_offset};
+    const QuotientPoint point{batch.point.x, batch.point.y, batch.line_slope, offset};
     pool_.parallel_ranges(rows, kMinRows, [&](uint64_t begin, uint64_t end, uint32_t) {
       finish_quotient(point, numerators, p_.domain_x.data(), p_.domain_y.data(), p_.fri_values[0],
                       accumulate, begin, end);
@@ -434,7 +534,7 @@ class CpuSession final : public ProofSession {
     uint32_t log = layer.log_size;
     M31* scratch = p_.scratch();
     for (uint32_t step = 0; step < layer.fold_step; ++step) {
-      const M31* inverse = circle && step == 0
+      const uint32_t* inverse = circle && step == 0
                                ? p_.twiddles().inverse(s_.lifting_log_size).layer[0]
                                : p_.twiddles().line_inverse_x(log);
       const uint64_t rows = uint64_t{1} << (log - 1);
@@ -460,14 +560,14 @@ class CpuSession final : public ProofSession {
     std::vector<QM31> c(size);
     for (uint64_t i = 0; i < size; ++i) c[i] = p_.last_layer.at(i);
     for (uint32_t k = 0; k < m; ++k) {
-      const M31* inverse_x = p_.twiddles().line_inverse_x(m - k);
+      const uint32_t* inverse_x = p_.twiddles().line_inverse_x(m - k);
       const uint64_t half = uint64_t{1} << k;
       for (uint64_t h = 0; h < size >> (k + 1); ++h) {
         for (uint64_t l = 0; l < half; ++l) {
           QM31& a = c[(h << (k + 1)) + l];
           QM31& b = c[(h << (k + 1)) + half + l];
           const QM31 s = a + b;
-          b = (a - b) * inverse_x[h];
+          b = (a - b) * M31(inverse_x[h] / 2);
           a = s;
         }
       }
@@ -570,6 +670,8 @@ class CpuSession final : public ProofSession {
   Channel channel_;
   StarkProof proof_;
   QM31 alpha_;
+  bool constant_right_ = false;
+  M31 right_constant_[4];
   CirclePoint<QM31> oods_point_;
 };
 

@@ -11,6 +11,8 @@
 #define STWO_CPU_FFT_INL_H
 #endif
 
+#include <cstring>
+
 #include "prover/circle/domain.hpp"
 #include "prover/cpu/packed-inl.h"
 #include "prover/poly/twiddles.hpp"
@@ -58,29 +60,48 @@ HWY_INLINE void Unzip(V32& a, V32& b) {
   b = odd;
 }
 
-/// A twiddle vector in the form MulDoubled takes.
+/// A twiddle vector in the form MulDoubled takes: factors of the even lanes, factors of the odd lanes,
+/// each at even positions.
 struct Twiddle {
   V32 even;
   V32 odd;
 };
-HWY_INLINE Twiddle BroadcastTwiddle(M31 t) {
-  const V32 v = hn::Set(D32(), 2 * t.v);
+HWY_INLINE Twiddle BroadcastTwiddle(uint32_t t2) {
+  const V32 v = hn::Set(D32(), t2);
   return {v, v};
 }
-/// Twiddles t[0..2^log_period), repeated over the lanes.
+/// t[0..2^kLogPeriod) repeated over the lanes, by loads alone: shuffles are what the innermost layers
+/// have too many of. Reads no further than the period.
 template <uint32_t kLogPeriod>
-HWY_INLINE Twiddle TiledTwiddle(const M31* t) {
+HWY_INLINE V32 LoadTiled(const uint32_t* t) {
+  const D32 d;
+  if constexpr (kLogPeriod == kLogLanes) {
+    return hn::LoadU(d, t);
+  } else if constexpr (kLogPeriod == 1) {
+    uint64_t pair;
+    memcpy(&pair, t, sizeof(pair));
+    return hn::BitCast(d, hn::Set(D64(), pair));
+  } else if constexpr (kLogPeriod == 2) {
+#if HWY_TARGET == HWY_AVX3
+    return V32{_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(t)))};
+#elif HWY_TARGET == HWY_AVX2
+    return V32{_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(t)))};
+#endif
+  } else {
+    static_assert(kLogPeriod == 3, "period 0 is a broadcast");
+#if HWY_TARGET == HWY_AVX3
+    return V32{_mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(t)))};
+#endif
+  }
+}
+template <uint32_t kLogPeriod>
+HWY_INLINE Twiddle TiledTwiddle(const uint32_t* t) {
   if constexpr (kLogPeriod == 0) {
     return BroadcastTwiddle(t[0]);
   } else {
-    const D32 d;
-    V32 v = Load(t);
-    if constexpr (kLogPeriod < kLogLanes) {
-      const V32 index = hn::And(hn::Iota(d, 0), hn::Set(d, (1u << kLogPeriod) - 1));
-      v = hn::TableLookupLanes(v, hn::IndicesFromVec(d, index));
-    }
-    v = hn::Add(v, v);
-    return {v, OddToEven(v)};
+    // One word further on, the odd factors lie at even positions. (The last odd position then holds
+    // a word from beyond the period, which is not used; buffers are padded.)
+    return {LoadTiled<kLogPeriod>(t), LoadTiled<kLogPeriod>(t + 1)};
   }
 }
 
@@ -224,12 +245,12 @@ inline void ForwardScalar(const M31* in, M31* out, uint32_t n, const FftLayers& 
   const uint64_t size = uint64_t{1} << n;
   for (uint64_t i = 0; i < size; ++i) out[i] = in[i];
   for (uint32_t k = n; k-- > 0;) {
-    const M31* t = tw.layer[k] + (block << (n - 1 - k));
+    const uint32_t* t = tw.layer[k] + (block << (n - 1 - k));
     for (uint64_t h = 0; h < (size >> (k + 1)); ++h) {
       for (uint64_t l = 0; l < (uint64_t{1} << k); ++l) {
         M31& a = out[(h << (k + 1)) + l];
         M31& b = out[(h << (k + 1)) + (uint64_t{1} << k) + l];
-        const M31 m = b * t[h];
+        const M31 m = b * M31(t[h] / 2);
         b = a - m;
         a = a + m;
       }
@@ -242,13 +263,13 @@ inline void InverseScalar(const M31* in, M31* out, uint32_t n, const FftLayers& 
   const M31 scale = inverse_power_of_two(n);
   for (uint64_t i = 0; i < size; ++i) out[i] = in[i] * scale;
   for (uint32_t k = 0; k < n; ++k) {
-    const M31* t = tw.layer[k] + (block << (n - 1 - k));
+    const uint32_t* t = tw.layer[k] + (block << (n - 1 - k));
     for (uint64_t h = 0; h < (size >> (k + 1)); ++h) {
       for (uint64_t l = 0; l < (uint64_t{1} << k); ++l) {
         M31& a = out[(h << (k + 1)) + l];
         M31& b = out[(h << (k + 1)) + (uint64_t{1} << k) + l];
         const M31 s = a + b;
-        b = (a - b) * t[h];
+        b = (a - b) * M31(t[h] / 2);
         a = s;
       }
     }

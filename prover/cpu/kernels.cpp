@@ -85,7 +85,14 @@ void HashLeaves(HashVariant variant, const LeafColumn* columns, size_t n_columns
         for (size_t w = 0; w < 16; ++w) {
           m[w] = w < words ? LeafWord(columns[first + w], p) : hn::Zero(d);
         }
-        Compress(h, m, count, last);
+        // FRI layers and the composition tree have 4 and 8 columns.
+        if (words <= 4) {
+          Compress<4>(h, m, count, last);
+        } else if (words <= 8) {
+          Compress<8>(h, m, count, last);
+        } else {
+          Compress<16>(h, m, count, last);
+        }
         if (last) {
           StoreNodes(variant, h, out, p);
         } else {
@@ -116,7 +123,7 @@ void HashPackedLeaves(HashVariant variant, const SecureColumns& values, const Ha
     }
     V32 h[8];
     InitState(h);
-    Compress(h, m, 64, true);
+    Compress<16>(h, m, 64, true);
     StoreNodes(variant, h, out, p);
   }
 }
@@ -147,7 +154,7 @@ void HashNodes(HashVariant variant, const HashLayer& children, const HashLayer& 
     }
     V32 h[8];
     InitState(h);
-    Compress(h, m, 64, true);
+    Compress<16>(h, m, 64, true);
     StoreNodes(variant, h, out, p);
   }
 }
@@ -156,16 +163,15 @@ uint64_t Grind(HashVariant variant, const Digest& prefix, uint32_t pow_bits, uin
                uint64_t end) {
   const D32 d;
   const uint32_t mask = pow_bits >= 32 ? 0xffffffffu : (1u << pow_bits) - 1;
-  V32 m[16];
+  V32 m[16] = {};
   for (size_t w = 0; w < 8; ++w) m[w] = hn::Set(d, digest_word(prefix, w));
-  for (size_t w = 10; w < 16; ++w) m[w] = hn::Zero(d);
   for (uint64_t i = begin; i < end; i += kLanes) {
     // begin is a multiple of the lanes, so a vector never crosses a change of the high word.
     m[8] = hn::Iota(d, static_cast<uint32_t>(i & ((1u << 20) - 1)));
     m[9] = hn::Set(d, static_cast<uint32_t>(i >> 20));
     V32 h[8];
     InitState(h);
-    Compress(h, m, 40, true);
+    Compress<10>(h, m, 40, true);
     const V32 word = variant == HashVariant::kBlake2sM31 ? ReduceWord(h[0]) : h[0];
     const auto hit = hn::Eq(hn::And(word, hn::Set(d, mask)), hn::Zero(d));
     const intptr_t lane = hn::FindFirstTrue(d, hit);
@@ -188,11 +194,9 @@ void ScaleSecure(const SecureColumns& values, uint64_t n, QM31 factor, uint64_t 
   }
 }
 
-void ScaleBase(M31* values, M31 factor, uint64_t begin, uint64_t end) {
-  const PackedM31 f(Broadcast(factor));
-  for (uint64_t i = begin; i < end; i += kLanes) {
-    Store((PackedM31(Load(values + i)) * f).v, values + i);
-  }
+void SubtractConstant(M31* values, M31 constant, uint64_t begin, uint64_t end) {
+  const V32 c = Broadcast(constant);
+  for (uint64_t i = begin; i < end; i += kLanes) Store(SubM31(Load(values + i), c), values + i);
 }
 
 HWY_INLINE M31 SumLanes(V32 v) {
@@ -336,12 +340,12 @@ void LiftAdd(const SecureColumns& source, uint32_t shift, const SecureColumns& o
   }
 }
 
-void Fold(const SecureColumns& in, const M31* inverse, QM31 beta, const SecureColumns& out,
+void Fold(const SecureColumns& in, const uint32_t* inverse, QM31 beta, const SecureColumns& out,
           uint64_t begin, uint64_t end) {
   const auto scalar = [&](uint64_t k) {
     const QM31 f0 = in.at(2 * k);
     const QM31 f1 = in.at(2 * k + 1);
-    out.set(k, (f0 + f1) + beta * ((f0 - f1) * inverse[k]));
+    out.set(k, (f0 + f1) + beta * ((f0 - f1) * M31(inverse[k] / 2)));
   };
   if (end - begin < kLanes) {
     for (uint64_t k = begin; k < end; ++k) scalar(k);
@@ -358,8 +362,14 @@ void Fold(const SecureColumns& in, const M31* inverse, QM31 beta, const SecureCo
       f0.c[c] = PackedM31(lo);
       f1.c[c] = PackedM31(hi);
     }
-    const PackedM31 inv(Load(inverse + k));
-    StoreSecure((f0 + f1) + b * ((f0 - f1) * inv), out, k);
+    const V32 inv = hn::LoadU(D32(), inverse + k);
+    const V32 inv_odd = OddToEven(inv);
+    const PackedQM31 difference = f0 - f1;
+    PackedQM31 scaled;
+    for (int c = 0; c < 4; ++c) {
+      scaled.c[c] = PackedM31(MulDoubled(difference.c[c].v, inv, inv_odd));
+    }
+    StoreSecure((f0 + f1) + b * scaled, out, k);
   }
 }
 
@@ -377,7 +387,7 @@ HWY_EXPORT(HashPackedLeaves);
 HWY_EXPORT(HashNodes);
 HWY_EXPORT(Grind);
 HWY_EXPORT(ScaleSecure);
-HWY_EXPORT(ScaleBase);
+HWY_EXPORT(SubtractConstant);
 HWY_EXPORT(WeightedSums);
 HWY_EXPORT(CombineColumns);
 HWY_EXPORT(FinishQuotient);
@@ -423,8 +433,8 @@ void scale_secure(const SecureColumns& values, uint64_t n, QM31 factor, uint64_t
                   uint64_t end) {
   HWY_DYNAMIC_DISPATCH(ScaleSecure)(values, n, factor, begin, end);
 }
-void scale_base(M31* values, M31 factor, uint64_t begin, uint64_t end) {
-  HWY_DYNAMIC_DISPATCH(ScaleBase)(values, factor, begin, end);
+void subtract_constant(M31* values, M31 constant, uint64_t begin, uint64_t end) {
+  HWY_DYNAMIC_DISPATCH(SubtractConstant)(values, constant, begin, end);
 }
 void weighted_sums(const SecureColumns& weights, const M31* const* columns, size_t n,
                    uint64_t begin, uint64_t end, QM31* sums) {
@@ -444,7 +454,7 @@ void lift_add(const SecureColumns& source, uint32_t shift, const SecureColumns& 
               uint64_t begin, uint64_t end) {
   HWY_DYNAMIC_DISPATCH(LiftAdd)(source, shift, out, begin, end);
 }
-void fold(const SecureColumns& in, const M31* inverse, QM31 beta, const SecureColumns& out,
+void fold(const SecureColumns& in, const uint32_t* inverse, QM31 beta, const SecureColumns& out,
           uint64_t begin, uint64_t end) {
   HWY_DYNAMIC_DISPATCH(Fold)(in, inverse, beta, out, begin, end);
 }

@@ -61,8 +61,8 @@ uint64_t grind(HashVariant variant, const Digest& prefix, uint32_t pow_bits, uin
 /// Basis step: out[n + i] = out[i] * factor for i in [begin, end).
 void scale_secure(const SecureColumns& values, uint64_t n, QM31 factor, uint64_t begin,
                   uint64_t end);
-/// values[i] *= factor for i in [begin, end).
-void scale_base(M31* values, M31 factor, uint64_t begin, uint64_t end);
+/// values[i] -= constant for i in [begin, end).
+void subtract_constant(M31* values, M31 constant, uint64_t begin, uint64_t end);
 
 /// sum_i weights[i] * columns[j][i] over [begin, end) for each of n columns, added to sums[j].
 void weighted_sums(const SecureColumns& weights, const M31* const* columns, size_t n,
@@ -89,8 +89,8 @@ void lift_add(const SecureColumns& source, uint32_t shift, const SecureColumns& 
               uint64_t begin, uint64_t end);
 
 /// out[k] = (f0 + f1) + beta (f0 - f1) * inverse[k] for k in [begin, end), f0, f1 = in[2k], in[2k+1].
-/// inverse is 1/y of the circle domain or 1/x of the line domain.
-void fold(const SecureColumns& in, const M31* inverse, QM31 beta, const SecureColumns& out,
+/// inverse is 1/y of the circle domain or 1/x of the line domain, doubled (see FftLayers).
+void fold(const SecureColumns& in, const uint32_t* inverse, QM31 beta, const SecureColumns& out,
           uint64_t begin, uint64_t end);
 
 /// "avx512", "avx2", ...: the instruction set in use.

@@ -63,8 +63,17 @@ HWY_INLINE V32 MulDoubled(V32 a, V32 b2_even, V32 b2_odd) {
   const V32 even = hn::BitCast(d, hn::MulEven(a, b2_even));
   const V32 odd = hn::BitCast(d, hn::MulEven(OddToEven(a), b2_odd));
   // Even result lanes come from `even`, odd ones from `odd`.
+#if HWY_TARGET == HWY_AVX3
+  alignas(64) static constexpr uint32_t kHigh[16] = {1, 17, 3,  19, 5,  21, 7,  23,
+                                                     9, 25, 11, 27, 13, 29, 15, 31};
+  alignas(64) static constexpr uint32_t kLow[16] = {0, 16, 2,  18, 4,  20, 6,  22,
+                                                    8, 24, 10, 26, 12, 28, 14, 30};
+  const V32 hi{_mm512_permutex2var_epi32(even.raw, hn::Load(d, kHigh).raw, odd.raw)};
+  const V32 lo2{_mm512_permutex2var_epi32(even.raw, hn::Load(d, kLow).raw, odd.raw)};
+#else
   const V32 hi = hn::OddEven(odd, OddToEven(even));
   const V32 lo2 = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(hn::BitCast(D64(), odd))), even);
+#endif
   const V32 s = hn::Add(hi, hn::ShiftRight<1>(lo2));
   return hn::Min(s, hn::Sub(s, SetP()));
 }

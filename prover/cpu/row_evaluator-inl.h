@@ -99,7 +99,7 @@ void EvaluateRows(const Script& script, const ConstraintRows& rows, uint64_t beg
       inverse = PackedM31(Load(lanes));
     }
     const PackedQM31 value = eval.sum() * inverse;
-    for (uint32_t k = 0; k < 4; ++k) Store(value.c[k].v, rows.out[k] + row);
+    for (uint32_t k = 0; k < 4; ++k) Store(value.c[k].v, rows.out[k] + (row - rows.out_first_row));
   }
 }
 

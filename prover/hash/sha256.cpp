@@ -78,7 +78,8 @@ std::array<uint8_t, 32> Sha256::finalize() {
   uint8_t padding[72] = {0x80};
   // One 0x80, zeros up to 8 bytes before a block's end, then the length in bits, big endian.
   const size_t zeros = (fill_ < 56 ? 56 : 120) - fill_ - 1;
-  for (size_t i = 0; i < 8; ++i) padding[1 + zeros + i] = static_cast<uint8_t>(bits >> (56 - 8 * i));
+  for (size_t i = 0; i < 8; ++i)
+    padding[1 + zeros + i] = static_cast<uint8_t>(bits >> (56 - 8 * i));
   update(std::span(padding, 1 + zeros + 8));
   std::array<uint8_t, 32> out;
   for (size_t i = 0; i < 32; ++i) out[i] = static_cast<uint8_t>(h_[i / 4] >> (24 - 8 * (i % 4)));

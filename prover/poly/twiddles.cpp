@@ -21,9 +21,13 @@ void first_half_points(const Coset& coset, std::vector<CirclePoint<M31>>& out) {
   }
 }
 
-void invert(const cpu::Buffer<M31>& in, cpu::Buffer<M31>& out) {
-  STWO_CHECK(batch_inverse<M31>({in.data(), in.size()}, {out.data(), out.size()}),
-             "a twiddle factor is zero");
+uint32_t doubled(M31 t) { return 2 * t.v; }
+
+void invert(const cpu::Buffer<uint32_t>& in, cpu::Buffer<uint32_t>& out) {
+  std::vector<M31> values(in.size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = M31(in[i] / 2);
+  STWO_CHECK(batch_inverse<M31>(values, values), "a twiddle factor is zero");
+  for (size_t i = 0; i < values.size(); ++i) out[i] = doubled(values[i]);
 }
 
 }  // namespace
@@ -42,36 +46,36 @@ TwiddleTree::TwiddleTree(uint32_t max_log, std::span<const uint32_t> domains)
   for (Coset coset = CanonicCoset{max_log}.half_coset(); coset.log_size > 0;
        coset = coset.doubled()) {
     first_half_points(coset, points);
-    for (const auto& p : points) tree_[at++] = p.x;
+    for (const auto& p : points) tree_[at++] = doubled(p.x);
     // This coset is the half coset of canonic log_size + 1, whose layer 0 needs y at storage
     // position 2h: h even is the first half, h odd the same point plus half a turn.
     const uint32_t domain = coset.log_size + 1;
     if (wanted.count(domain) != 0) {
-      cpu::Buffer<M31> y(points.size() * 2);
+      cpu::Buffer<uint32_t> y(points.size() * 2);
       for (size_t i = 0; i < points.size(); ++i) {
-        y[2 * i] = points[i].y;
-        y[2 * i + 1] = -points[i].y;
+        y[2 * i] = doubled(points[i].y);
+        y[2 * i + 1] = doubled(-points[i].y);
       }
       first_.emplace(domain, std::move(y));
     }
   }
-  tree_[at++] = M31(1);
+  tree_[at++] = doubled(M31(1));
   STWO_CHECK(at == tree_.size(), "twiddle tree has the wrong length");
   if (wanted.count(1) != 0) {
-    cpu::Buffer<M31> y(1);
-    y[0] = CanonicCoset{1}.at_storage(0).y;
+    cpu::Buffer<uint32_t> y(1);
+    y[0] = doubled(CanonicCoset{1}.at_storage(0).y);
     first_.emplace(1, std::move(y));
   }
   invert(tree_, inverse_tree_);
   for (const auto& [domain, y] : first_) {
-    cpu::Buffer<M31> inverse(y.size());
+    cpu::Buffer<uint32_t> inverse(y.size());
     invert(y, inverse);
     inverse_first_.emplace(domain, std::move(inverse));
   }
 }
 
-FftLayers TwiddleTree::layers(uint32_t log, const cpu::Buffer<M31>& tree,
-                              const std::map<uint32_t, cpu::Buffer<M31>>& first) const {
+FftLayers TwiddleTree::layers(uint32_t log, const cpu::Buffer<uint32_t>& tree,
+                              const std::map<uint32_t, cpu::Buffer<uint32_t>>& first) const {
   const auto it = first.find(log);
   STWO_CHECK(it != first.end(), "twiddles of this domain were not prepared");
   FftLayers out;
@@ -90,7 +94,7 @@ FftLayers TwiddleTree::inverse(uint32_t log) const {
   return layers(log, inverse_tree_, inverse_first_);
 }
 
-const M31* TwiddleTree::line_inverse_x(uint32_t log_size) const {
+const uint32_t* TwiddleTree::line_inverse_x(uint32_t log_size) const {
   STWO_CHECK(log_size >= 1 && log_size < max_log_, "line domain out of range");
   return inverse_tree_.data() + inverse_tree_.size() - (size_t{2} << (log_size - 1));
 }

@@ -42,7 +42,8 @@ std::string CanonicalReader::path() const {
 }
 
 void CanonicalReader::fail_at(size_t offset, const char* code, const std::string& what) const {
-  throw FormatError(code, path() + " at byte " + std::to_string(offset) + ": " + what + mend_of(code));
+  throw FormatError(code,
+                    path() + " at byte " + std::to_string(offset) + ": " + what + mend_of(code));
 }
 
 void CanonicalReader::fail(const char* code, const std::string& what) const {
@@ -197,9 +198,7 @@ bool CanonicalReader::boolean() {
   fail_unexpected("PROOF_VALUE", "true or false");
 }
 
-bool CanonicalReader::null() {
-  return peek() == 'n' && try_literal("null");
-}
+bool CanonicalReader::null() { return peek() == 'n' && try_literal("null"); }
 
 std::string_view CanonicalReader::word(size_t max_length) {
   if (peek() != '"') fail_unexpected("PROOF_VALUE", "a string");

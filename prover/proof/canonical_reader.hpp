@@ -1,6 +1,7 @@
 // Reads JSON of which exactly one byte sequence is accepted per value: no white space, fixed key
-// order, plain decimal integers. A proof then has one encoding, and equal digests mean equal proofs.
-// Works on untrusted bytes: never recurses, never reads past the end, and allocates nothing itself.
+// order, plain decimal integers. A proof then has one encoding, and equal digests mean equal
+// proofs. Works on untrusted bytes: never recurses, never reads past the end, and allocates nothing
+// itself.
 #pragma once
 
 #include <array>

@@ -114,8 +114,8 @@ ProofFile parse_proof_file(std::string_view bytes, std::string_view* proof_bytes
   const std::string_view schema = r.word(kMaxNameLength);
   if (schema != kProofFileSchema) {
     r.fail_at(schema_offset, "PROOF_SCHEMA",
-              "expected \"" + std::string(kProofFileSchema) + "\", found \"" +
-                  std::string(schema) + "\"");
+              "expected \"" + std::string(kProofFileSchema) + "\", found \"" + std::string(schema) +
+                  "\"");
   }
   r.end_field();
   r.begin_field("statement");
@@ -146,8 +146,8 @@ std::string read_input_file(const std::string& path, std::string_view what, uint
   }
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) {
-    throw EnvironmentError("FILE_READ", name + ": " + std::strerror(errno) +
-                                            "; check the file system and try again");
+    throw EnvironmentError(
+        "FILE_READ", name + ": " + std::strerror(errno) + "; check the file system and try again");
   }
   if (!S_ISREG(info.st_mode)) {
     throw UsageError("FILE_KIND", name + " is not a regular file; give the path of a file");
@@ -157,10 +157,9 @@ std::string read_input_file(const std::string& path, std::string_view what, uint
     throw FormatError("FILE_EMPTY", name + " is empty; get an unchanged copy or make it again");
   }
   if (size > max_bytes) {
-    throw FormatError("FILE_TOO_LARGE", name + " has " + std::to_string(size) +
-                                            " bytes, more than the limit of " +
-                                            std::to_string(max_bytes) +
-                                            "; check that it is the right file");
+    throw FormatError("FILE_TOO_LARGE",
+                      name + " has " + std::to_string(size) + " bytes, more than the limit of " +
+                          std::to_string(max_bytes) + "; check that it is the right file");
   }
   std::string content(size, '\0');
   size_t done = 0;

@@ -50,7 +50,6 @@ struct LoadedProofFile {
   std::string canonical_sha256;  ///< of the proof object's bytes
 };
 /// Reads and parses; messages name the path.
-LoadedProofFile read_proof_file(const std::string& path,
-                                uint64_t max_bytes = kMaxProofFileBytes);
+LoadedProofFile read_proof_file(const std::string& path, uint64_t max_bytes = kMaxProofFileBytes);
 
 }  // namespace stwo

@@ -9,7 +9,8 @@
 namespace stwo {
 namespace {
 
-// Bounds that no proof comes near. Without them a file of empty arrays would cost ten times its size.
+// Bounds that no proof comes near. Without them a file of empty arrays would cost ten times its
+// size.
 constexpr size_t kMaxTrees = 64;
 constexpr size_t kMaxColumns = size_t{1} << 22;  // over all trees
 constexpr size_t kMaxFriLayers = 64;
@@ -169,9 +170,8 @@ M31 read_m31(CanonicalReader& r) { return M31(static_cast<uint32_t>(r.number(kP 
 QM31 read_qm31(CanonicalReader& r) {
   QM31 out;
   r.fixed_array(2, [&](size_t i) {
-    r.fixed_array(2, [&](size_t j) {
-      out.set_coordinate(static_cast<uint32_t>(2 * i + j), read_m31(r));
-    });
+    r.fixed_array(
+        2, [&](size_t j) { out.set_coordinate(static_cast<uint32_t>(2 * i + j), read_m31(r)); });
   });
   return out;
 }
@@ -311,8 +311,7 @@ StarkProof read_proof(CanonicalReader& r) {
   StarkProof out;
   r.begin_object();
   field(r, "config", [&] { out.config = read_config(r); });
-  field(r, "commitments",
-        [&] { out.commitments = read_list<Digest>(r, read_digest, kMaxTrees); });
+  field(r, "commitments", [&] { out.commitments = read_list<Digest>(r, read_digest, kMaxTrees); });
   field(r, "sampled_values", [&] { out.sampled_values = read_trees<QM31>(r, read_qm31); });
   field(r, "decommitments", [&] {
     out.decommitments = read_list<MerkleDecommitment>(r, read_decommitment, kMaxTrees);

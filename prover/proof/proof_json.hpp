@@ -1,5 +1,5 @@
-// The proof as JSON: the exact bytes serde_json writes for the crate's StarkProof, and a reader that
-// accepts nothing else. One proof has one encoding, so its SHA-256 names it.
+// The proof as JSON: the exact bytes serde_json writes for the crate's StarkProof, and a reader
+// that accepts nothing else. One proof has one encoding, so its SHA-256 names it.
 #pragma once
 
 #include <cstdint>

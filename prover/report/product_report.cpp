@@ -52,12 +52,12 @@ Json identity_block(const ProductReport& r, Reasons& reasons) {
   const std::string no_checkout = "built outside a version-controlled checkout";
   Json j;
   j["binary_sha256"] = r.binary_sha256;
-  j["source_commit"] = reasons.value_or(r.build.source_commit, "/identity/source_commit", no_checkout);
+  j["source_commit"] =
+      reasons.value_or(r.build.source_commit, "/identity/source_commit", no_checkout);
   j["source_tree"] = reasons.value_or(r.build.source_tree, "/identity/source_tree", no_checkout);
   j["dirty"] = reasons.value_or(r.build.dirty, "/identity/dirty", no_checkout);
-  j["dirty_sha256"] =
-      reasons.value_or(r.build.dirty_sha256, "/identity/dirty_sha256",
-                       r.build.dirty ? "the working tree was clean" : no_checkout);
+  j["dirty_sha256"] = reasons.value_or(r.build.dirty_sha256, "/identity/dirty_sha256",
+                                       r.build.dirty ? "the working tree was clean" : no_checkout);
   j["build_type"] = r.build.build_type;
   j["host_compiler"] = r.build.host_compiler;
   j["nvcc_version"] = reasons.null("/identity/nvcc_version", "built without CUDA");
@@ -89,8 +89,8 @@ Json plan_block(const ProofShape& shape, Reasons& reasons) {
     j[key] = reasons.null(std::string("/plan/") + key, "the CPU backend compiles no plan");
   }
   j["node_count"] = n_nodes;
-  for (const char* key : {"predicted_minimum_launches", "transcript_barriers", "request_bytes",
-                          "persistent_bytes"}) {
+  for (const char* key :
+       {"predicted_minimum_launches", "transcript_barriers", "request_bytes", "persistent_bytes"}) {
     j[key] = reasons.null(std::string("/plan/") + key, "the CPU backend compiles no plan");
   }
   return j;
@@ -361,8 +361,8 @@ std::string pointer_token(std::string_view key) {
   return out;
 }
 
-/// Parser callback that sees what a finished value can't show any more: keys given twice. Nesting is
-/// bounded because building and destroying a deep value recurses.
+/// Parser callback that sees what a finished value can't show any more: keys given twice. Nesting
+/// is bounded because building and destroying a deep value recurses.
 class DuplicateFinder {
  public:
   static constexpr int kMaxDepth = 32;
@@ -397,8 +397,10 @@ bool nesting_is_bounded(std::string_view text, int max_depth) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string) {
-      if (c == '\\') ++i;
-      else if (c == '"') in_string = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
     } else if (c == '"') {
       in_string = true;
     } else if (c == '{' || c == '[') {
@@ -421,8 +423,7 @@ class Checker {
     }
     const Json* schema = find("/schema");
     if (schema == nullptr || *schema != std::string(kProductReportSchema)) {
-      add("REPORT_SCHEMA", "/schema",
-          "expected \"" + std::string(kProductReportSchema) + "\"");
+      add("REPORT_SCHEMA", "/schema", "expected \"" + std::string(kProductReportSchema) + "\"");
       return std::move(violations_);
     }
     const Json* backend = find("/backend");
@@ -606,8 +607,8 @@ class Checker {
     const uint64_t verified = number(path + "/verified_request");
     uint64_t parts = 0;
     bool overflow = false;
-    for (const char* key : {"resident_prove", "encode", "terminal_decode",
-                            "independent_verification"}) {
+    for (const char* key :
+         {"resident_prove", "encode", "terminal_decode", "independent_verification"}) {
       overflow |= __builtin_add_overflow(parts, number(path + '/' + key), &parts);
     }
     if (overflow || verified < parts) {
@@ -729,7 +730,8 @@ uint64_t StageTimes::total() const {
 std::string workload_id(const ProofShape& shape) {
   const Statement& s = shape.statement;
   const auto ends_with = [](const std::string& text, std::string_view end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
   };
   std::string out = s.air;
   const std::vector<AirParameter>& declared = shape.air->parameters();

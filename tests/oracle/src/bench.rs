@@ -10,7 +10,7 @@ use stwo::prover::backend::BackendForChannel;
 
 use crate::guard::catch;
 use crate::proof_file::{proof_json, sha256_hex, Proof};
-use crate::prover::{Session, Timings};
+use crate::prover::{simd_drops_columns, Session, Timings};
 use crate::statement::{check, ChannelKind, Statement};
 use crate::CRATE;
 
@@ -57,6 +57,9 @@ pub fn run(
     output: &mut (impl Write + Send),
 ) -> Result<String, String> {
     check(statement, config)?;
+    if simd_drops_columns(&statement.air) {
+        return Err("the SIMD backend cannot prove this statement".into());
+    }
     keep_freed_memory();
     let run = || match statement.channel {
         ChannelKind::Blake2s => measure::<false>(statement, config, options, input, output),

@@ -52,7 +52,7 @@ impl BackendKind {
 /// Where the crate's SIMD backend adds vectors of different sizes, it loops
 /// over whole packed elements of the larger one. With fewer than 16 rows there
 /// are none, the smaller ones are lost, and the proof comes out invalid.
-fn simd_drops_columns(air: &Air) -> bool {
+pub fn simd_drops_columns(air: &Air) -> bool {
     matches!(air, Air::Pair(p) if p.second_enabled != 0
         && p.log_n_rows != p.second_log_n_rows
         && p.log_n_rows.max(p.second_log_n_rows) < LOG_N_LANES)

@@ -258,3 +258,40 @@ fn hostile_files_are_rejected_without_harm() {
         "proof.config differs from config"
     );
 }
+
+/// What the crate lets pass is part of what a second verifier is compared
+/// with, so changes here must not go unnoticed.
+#[test]
+fn tolerated_by_the_crate() {
+    let file = proof_file(
+        &statement(plain(5, 8), ChannelKind::Blake2s),
+        "fast",
+        BackendKind::Auto,
+    );
+    let empty = "\"decommitments\":[{\"hash_witness\":[]}";
+    let hash = vec!["7"; 32].join(",");
+    let padded = file.replace(
+        empty,
+        &format!("\"decommitments\":[{{\"hash_witness\":[[{hash}]]}}"),
+    );
+    assert_ne!(padded, file);
+    let verdict = verify_text(&padded);
+    assert!(verdict.accepted, "{}", verdict.reason);
+    assert_ne!(
+        verdict.canonical_sha256,
+        verify_text(&file).canonical_sha256
+    );
+
+    let file = proof_file(
+        &statement(pair((6, 4), (4, 5), 1), ChannelKind::Blake2s),
+        "fast",
+        BackendKind::Auto,
+    );
+    for (size, accepted) in [(1, true), (3, true), (5, true), (6, false), (7, false)] {
+        let other = file.replace(
+            "\"second_log_n_rows\":4",
+            &format!("\"second_log_n_rows\":{size}"),
+        );
+        assert_eq!(verify_text(&other).accepted, accepted, "size {size}");
+    }
+}

@@ -126,7 +126,8 @@ TEST_F(OutputFile, FailingWriteLeavesNothing) {
   rlimit small = old;
   small.rlim_cur = 4096;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const std::string error = error_of([&] { write_output(path("a"), std::string(10000, 'x'), false); });
+  const std::string error =
+      error_of([&] { write_output(path("a"), std::string(10000, 'x'), false); });
   const std::string forced =
       error_of([&] { write_output(path("kept"), std::string(10000, 'x'), true); });
   ::setrlimit(RLIMIT_FSIZE, &old);

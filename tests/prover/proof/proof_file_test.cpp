@@ -124,8 +124,9 @@ TEST(ProofFile, Header) {
             "PROOF_VALUE");
   EXPECT_EQ(parse_code(replaced(text, "\"log_n_rows\":3,", "\"log_n_rows\":3,\"log_n_rows\":3,")),
             "PROOF_FIELD");
-  EXPECT_EQ(parse_code(replaced(text, "\"unused_log_n_rows\":0}", "\"unused_log_n_rows\":0},\"x\":1")),
-            "PROOF_FIELD");
+  EXPECT_EQ(
+      parse_code(replaced(text, "\"unused_log_n_rows\":0}", "\"unused_log_n_rows\":0},\"x\":1")),
+      "PROOF_FIELD");
   std::string many;
   for (int i = 0; i < 100; ++i) many += "\"p" + std::to_string(i) + "\":1,";
   EXPECT_EQ(parse_code(replaced(text, "\"log_n_rows\":3,", many)), "PROOF_FIELD");

@@ -88,12 +88,16 @@ TEST(ProofJson, ShapeIsTheCrates) {
   EXPECT_EQ(write_proof_json(p),
             "{\"config\":{\"pow_bits\":10,\"fri_config\":{\"log_blowup_factor\":1,"
             "\"log_last_layer_degree_bound\":0,\"n_queries\":3,\"fold_step\":1},"
-            "\"lifting_log_size\":null},\"commitments\":[[0,255," + zeros + "]],"
-            "\"sampled_values\":[[[[[1,2],[3,4]]]]],\"decommitments\":[{\"hash_witness\":[]}],"
-            "\"queried_values\":[[[5,6]]],\"proof_of_work\":9007199254740993,"
-            "\"fri_proof\":{\"first_layer\":{\"fri_witness\":[],\"decommitment\":"
-            "{\"hash_witness\":[]},\"commitment\":[0,0," + zeros + "]},\"inner_layers\":[],"
-            "\"last_layer_poly\":{\"coeffs\":[[[1,0],[0,0]]],\"log_size\":0}}}");
+            "\"lifting_log_size\":null},\"commitments\":[[0,255," +
+                zeros +
+                "]],"
+                "\"sampled_values\":[[[[[1,2],[3,4]]]]],\"decommitments\":[{\"hash_witness\":[]}],"
+                "\"queried_values\":[[[5,6]]],\"proof_of_work\":9007199254740993,"
+                "\"fri_proof\":{\"first_layer\":{\"fri_witness\":[],\"decommitment\":"
+                "{\"hash_witness\":[]},\"commitment\":[0,0," +
+                zeros +
+                "]},\"inner_layers\":[],"
+                "\"last_layer_poly\":{\"coeffs\":[[[1,0],[0,0]]],\"log_size\":0}}}");
 }
 
 TEST(ProofJson, RoundTrip) {
@@ -106,7 +110,7 @@ TEST(ProofJson, SectionsCoverTheText) {
   const std::string text = write_proof_json(sample_proof());
   const std::vector<ProofSection> sections = proof_sections(sample_proof());
   ASSERT_EQ(sections.size(), 7u);
-  uint64_t total = 1;  // the closing brace
+  uint64_t total = 1;                                                           // the closing brace
   for (const ProofSection& s : sections) total += s.bytes + s.name.size() + 4;  // {"name":
   EXPECT_EQ(total, text.size());
 }
