@@ -37,10 +37,14 @@ class Program:
         self.path = path
         self.directory = directory
 
+        with open(path, "rb") as f:
+            # AddressSanitizer reserves terabytes of addresses and can't run under a limit.
+            self.can_limit_addresses = b"__asan_init" not in f.read()
+
     def run(self, *arguments, limit=None, stdout=subprocess.PIPE, env=None):
         """Runs in the test's directory; returns (exit code, stdout, stderr)."""
         def set_limit():
-            if limit:
+            if limit and (limit[0] != resource.RLIMIT_AS or self.can_limit_addresses):
                 resource.setrlimit(limit[0], (limit[1], limit[1]))
         done = subprocess.run([self.path, *map(str, arguments)], cwd=self.directory,
                               stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
@@ -151,9 +155,9 @@ def test_usage(stwo):
         error("AIR_PARAMETER", 2, "prove", "--air", "wide_fibonacci", "--log-n-rows", rows,
               "--sequence-len", "4", *out)
     for rows in ("18446744073709551616", "99999999999999999999", "-1", "+4", "0x4", "1e1", "4.0",
-                 "", " 4", "4 ", "four"):
+                 " 4", "4 ", "four"):
         error("NUMBER", 2, "prove", "--air", "wide_fibonacci", f"--log-n-rows={rows}",
-              "--sequence-len", "4", *out) if rows else None
+              "--sequence-len", "4", *out)
     for length in ("0", "65537"):
         error("AIR_PARAMETER", 2, "prove", "--air", "wide_fibonacci", "--log-n-rows", "4",
               "--sequence-len", length, *out)
@@ -358,7 +362,7 @@ def test_bad_files(stwo, text):
     os.mkfifo(path(stwo, "pipe"))
     all_readers("FILE_KIND", 2, "pipe")
     all_readers("FILE_EMPTY", 3, write(stwo, "empty.json", b""))
-    all_readers("PROOF_SYNTAX", 3, write(stwo, "garbage.json", os.urandom(0) + b"\x00\xffgarbage"))
+    all_readers("PROOF_SYNTAX", 3, write(stwo, "garbage.json", b"\x00\xffgarbage"))
     write(stwo, "huge.json", text)
     os.truncate(path(stwo, "huge.json"), 10 << 30)
     begin = time.monotonic()
@@ -455,6 +459,8 @@ def test_bad_reports(stwo):
 
 def test_memory(stwo):
     # Under an address-space limit a large shape must end in one clear line.
+    if not stwo.can_limit_addresses:
+        return
     got, out, err = stwo.run("prove", "--air", "wide_fibonacci", "--log-n-rows", "20",
                              "--sequence-len", "100", *FAST, "--threads", "1", "--output",
                              "large.json", limit=(resource.RLIMIT_AS, 300 << 20))
