@@ -459,6 +459,8 @@ void Mutator::change_text() {
   const Verdicts field = {"parse:PROOF_FIELD"};
   const Verdicts value = {"parse:PROOF_VALUE"};
   const std::string text = bytes_.substr(0, bytes_.size() - 1);
+  // Serde reads an absent option as null.
+  const char* const absent_lifting = config_.lifting_log_size ? "" : kAllowEncoding;
 
   const auto insert = [&](size_t at, const std::string& what) {
     return text.substr(0, at) + what + text.substr(at);
@@ -515,7 +517,8 @@ void Mutator::change_text() {
     const size_t at = text.rfind(quoted);
     ASSERT_NE(at, std::string::npos) << key;
     add_text(std::string("key ") + key + " renamed",
-             text.substr(0, at + 1) + "x" + text.substr(at + 1), field);
+             text.substr(0, at + 1) + "x" + text.substr(at + 1), field,
+             key == std::string("lifting_log_size") ? absent_lifting : "");
     add_text(std::string("key ") + key + " not a string",
              text.substr(0, at) + "1:" + text.substr(at + quoted.size()),
              {"parse:PROOF_FIELD", "parse:PROOF_SYNTAX"});
@@ -574,7 +577,7 @@ void Mutator::change_text() {
   const size_t lift = text.find(lifting);
   const size_t lift_end = text.find('}', lift);
   add_text("lifting_log_size missing", text.substr(0, lift - 1) + text.substr(lift_end), field,
-           config_.lifting_log_size ? "" : kAllowEncoding);
+           absent_lifting);
   add_text("lifting_log_size false",
            text.substr(0, lift + lifting.size()) + "false" + text.substr(lift_end), value);
   const std::string schema = "stwo_cuda_proof_v1";
