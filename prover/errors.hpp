@@ -10,13 +10,13 @@ namespace stwo {
 /// Exit codes shared by every tool.
 enum class ExitCode : int {
   kDone = 0,
-  kNegative = 1,       ///< a valid negative result: a proof that does not verify
-  kUsage = 2,          ///< usage or bad input
-  kInvalidEvidence = 3,///< proof or report file invalid
-  kEnvironment = 4,    ///< the environment lacks something (device, memory, disk)
-  kRefused = 5,        ///< refused: output exists
-  kTargetFailed = 6,   ///< a started program failed
-  kBug = 70,           ///< our bug
+  kNegative = 1,         ///< a valid negative result: a proof that does not verify
+  kUsage = 2,            ///< usage or bad input
+  kInvalidEvidence = 3,  ///< proof or report file invalid
+  kEnvironment = 4,      ///< the environment lacks something (device, memory, disk)
+  kRefused = 5,          ///< refused: output exists
+  kTargetFailed = 6,     ///< a started program failed
+  kBug = 70,             ///< our bug
 };
 
 /// Base of all errors that carry a stable code and an exit code.
@@ -36,8 +36,7 @@ class Error : public std::runtime_error {
 /// Our bug: a contract between parts of the program was broken.
 class ContractError : public Error {
  public:
-  explicit ContractError(const std::string& message)
-      : Error(ExitCode::kBug, "CONTRACT", message) {}
+  explicit ContractError(const std::string& message) : Error(ExitCode::kBug, "CONTRACT", message) {}
 };
 
 /// What the user asked for is not possible: unknown AIR, size out of range, forbidden config.
@@ -83,7 +82,7 @@ class ConstraintsNotSatisfied : public Error {
 }  // namespace stwo
 
 /// Always-on contract check, outside hot loops. Never on untrusted bytes.
-#define STWO_CHECK(cond, message) \
-  do {                            \
+#define STWO_CHECK(cond, message)                                       \
+  do {                                                                  \
     if (!(cond)) ::stwo::contract_failure(__FILE__, __LINE__, message); \
   } while (false)

@@ -26,11 +26,10 @@ void run_step(ProofSession& session, const TranscriptStep& step, StageObserver* 
   switch (step.kind) {
     case TranscriptStep::Kind::kMixConfig: session.mix_config(); return;
     case TranscriptStep::Kind::kMixU64: session.mix_u64(step.value); return;
-    case TranscriptStep::Kind::kCommitTree:
-      {
-        const StageScope scope(stages, Stage::kTraceGeneration);
-        session.trace_generation(tree);
-      }
+    case TranscriptStep::Kind::kCommitTree: {
+      const StageScope scope(stages, Stage::kTraceGeneration);
+      session.trace_generation(tree);
+    }
       const StageScope scope(stages, Stage::kTraceCommit);
       session.trace_commit(tree);
       return;
@@ -42,8 +41,9 @@ void run_step(ProofSession& session, const TranscriptStep& step, StageObserver* 
 
 std::string_view stage_name(Stage stage) {
   static constexpr std::string_view kNames[kStageCount] = {
-      "ingress", "trace_generation", "trace_commit", "constraint_evaluation", "oods",
-      "quotient", "fri_commit", "pow", "decommit", "proof_assembly"};
+      "ingress",  "trace_generation", "trace_commit", "constraint_evaluation",
+      "oods",     "quotient",         "fri_commit",   "pow",
+      "decommit", "proof_assembly"};
   return kNames[static_cast<size_t>(stage)];
 }
 

@@ -10,7 +10,6 @@ namespace {
 
 /// Largest canonic domain over M31.
 constexpr uint32_t kMaxDomainLogSize = 30;
-/// The line domain of the last layer and every fold need a circle domain at least this large.
 constexpr uint32_t kCompositionColumns = 2 * kSecureExtensionDegree;
 
 [[noreturn]] void forbid(const Statement& s, const std::string& why) {
@@ -86,6 +85,25 @@ void check_masks(const ProofShape& shape) {
   }
 }
 
+/// The composition polynomial takes its size from the largest component, so that one has to have a
+/// constraint if any has (protocol.md 7, step 2).
+void check_largest_component(const ProofShape& shape) {
+  uint32_t largest = 0;
+  uint32_t largest_constrained = 0;
+  for (const auto& c : shape.instance->components()) {
+    if (!c->enabled()) continue;
+    largest = std::max(largest, c->log_size());
+    if (c->info().n_constraints() > 0) {
+      largest_constrained = std::max(largest_constrained, c->log_size());
+    }
+  }
+  if (largest_constrained != 0 && largest_constrained != largest) {
+    forbid(shape.statement, "the largest component, of 2^" + num(largest) +
+                                " rows, has no constraint but a smaller one has; give it at least "
+                                "3 columns");
+  }
+}
+
 void lay_out_fri(ProofShape& shape) {
   const FriConfig& fri = shape.config.fri;
   const uint32_t needed = fri.fold_step + fri.log_last_layer_degree_bound;
@@ -142,6 +160,7 @@ std::shared_ptr<const ProofShape> make_shape(const Statement& statement, const P
   lay_out_components(*shape);
   check_masks(*shape);
 
+  check_largest_component(*shape);
   const uint32_t blowup = config.fri.log_blowup_factor;
   bool any_enabled = false;
   for (const auto& c : shape->instance->components()) {
@@ -184,7 +203,13 @@ std::shared_ptr<const ProofShape> make_shape(const Statement& statement, const P
             ? 0
             : *std::max_element(tree.column_log_sizes.begin(), tree.column_log_sizes.end()) +
                   blowup;
-    if (largest > tree.height || largest > kMaxDomainLogSize) {
+    if (largest > kMaxDomainLogSize) {
+      forbid(shape->statement, "a column of tree " + num(t) + " would be extended to 2^" +
+                                   num(largest) +
+                                   " rows; the largest circle domain over M31 is 2^" +
+                                   num(kMaxDomainLogSize) + ", lower its size or the blowup");
+    }
+    if (largest > tree.height) {
       forbid(shape->statement, "config: lift " + num(tree.height) + " is below the 2^" +
                                    num(largest) + " rows of a column in tree " + num(t) +
                                    "; give at least " + num(largest));

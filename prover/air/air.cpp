@@ -25,8 +25,8 @@ Statement Air::complete(Statement statement) const {
   for (const auto& [key, value] : statement.parameters) {
     const auto same = [&k = key](const auto& p) { return p.first == k; };
     if (std::count_if(statement.parameters.begin(), statement.parameters.end(), same) > 1) {
-      throw UsageError("AIR_PARAMETER", statement.air + ": parameter '" + key +
-                                            "' is given twice; give it once");
+      throw UsageError("AIR_PARAMETER",
+                       statement.air + ": parameter '" + key + "' is given twice; give it once");
     }
     const auto known = std::find_if(parameters().begin(), parameters().end(),
                                     [&k = key](const AirParameter& p) { return p.name == k; });

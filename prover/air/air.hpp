@@ -1,7 +1,6 @@
-// AIR families and their instances. A family knows its parameters; an instance (family + parameters)
-// knows its components, preprocessed columns, transcript and trace.
-// Adding an AIR touches one folder under prover/air/: its scripts, its Air class and one
-// stwo_add_air() call.
+// AIR families and their instances. A family knows its parameters; an instance (family +
+// parameters) knows its components, preprocessed columns, transcript and trace. Adding an AIR
+// touches one folder under prover/air/: its scripts, its Air class and one stwo_add_air() call.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ struct ConstraintRows {
   uint32_t trace_log_size = 0;
   /// Log size of the canonic domain whose first rows are evaluated (for row offsets).
   uint32_t domain_log_size = 0;
-  /// Four coordinate columns; the sum of weighted constraints over the vanishing polynomial of row r
-  /// is stored at out[k][r - out_first_row].
+  /// Four coordinate columns; the sum of weighted constraints over the vanishing polynomial of row
+  /// r is stored at out[k][r - out_first_row].
   M31* out[4] = {};
   uint64_t out_first_row = 0;
 };

@@ -73,8 +73,8 @@ std::string ConstraintProgram::to_text() const {
       case ProgramOp::kMul: out += " " + ref(n.a) + " " + ref(n.b); break;
       case ProgramOp::kNeg: out += " " + ref(n.a); break;
       case ProgramOp::kSecureFromCoordinates:
-        out += " " + ref(n.a) + " " + ref(n.b) + " " + ref(n.immediate[0]) + " " +
-               ref(n.immediate[1]);
+        out +=
+            " " + ref(n.a) + " " + ref(n.b) + " " + ref(n.immediate[0]) + " " + ref(n.immediate[1]);
         break;
     }
     out += "\n";
@@ -94,8 +94,7 @@ std::vector<QM31> ConstraintProgram::evaluate(
     switch (n.op) {
       case ProgramOp::kConstant: value[i] = QM31(M31(n.immediate[0])); break;
       case ProgramOp::kSecureConstant:
-        value[i] =
-            QM31::from_u32(n.immediate[0], n.immediate[1], n.immediate[2], n.immediate[3]);
+        value[i] = QM31::from_u32(n.immediate[0], n.immediate[1], n.immediate[2], n.immediate[3]);
         break;
       case ProgramOp::kMask: {
         // Which sample of the column this offset is: the recorder emits a column's mask nodes in
@@ -134,10 +133,12 @@ void ConstraintProgram::check() const {
     switch (n.op) {
       case ProgramOp::kConstant: ok = n.immediate[0] < kP && !n.secure; break;
       case ProgramOp::kSecureConstant:
-        ok = n.secure && std::all_of(n.immediate.begin(), n.immediate.end(),
-                                     [](uint32_t c) { return c < kP; });
+        ok = n.secure &&
+             std::all_of(n.immediate.begin(), n.immediate.end(), [](uint32_t c) { return c < kP; });
         break;
-      case ProgramOp::kMask: ok = n.a < n_columns.size() && n.b < n_columns[n.a] && !n.secure; break;
+      case ProgramOp::kMask:
+        ok = n.a < n_columns.size() && n.b < n_columns[n.a] && !n.secure;
+        break;
       case ProgramOp::kPreprocessed: ok = n.a < preprocessed_ids.size() && !n.secure; break;
       case ProgramOp::kAdd:
       case ProgramOp::kSub:
@@ -157,8 +158,7 @@ void ConstraintProgram::check() const {
 }
 
 ConstraintRecorder::F ConstraintRecorder::add(const ProgramNode& node) {
-  const auto [it, inserted] =
-      index_.emplace(node, static_cast<uint32_t>(program_.nodes.size()));
+  const auto [it, inserted] = index_.emplace(node, static_cast<uint32_t>(program_.nodes.size()));
   if (inserted) program_.nodes.push_back(node);
   return {this, it->second};
 }

@@ -20,8 +20,8 @@ namespace stwo {
 enum class ProgramOp : uint8_t {
   kConstant = 0,        ///< immediate[0]
   kSecureConstant = 1,  ///< immediate[0..4]
-  kMask = 2,            ///< tree a, component-local column b, offset immediate[0] (two's complement)
-  kPreprocessed = 3,    ///< preprocessed id a (index into ids)
+  kMask = 2,          ///< tree a, component-local column b, offset immediate[0] (two's complement)
+  kPreprocessed = 3,  ///< preprocessed id a (index into ids)
   kAdd = 4,
   kSub = 5,
   kMul = 6,
@@ -41,7 +41,8 @@ struct ProgramNode {
   friend auto operator<=>(const ProgramNode&, const ProgramNode&) = default;
 };
 
-/// Invariants: operands precede their node; no two nodes are equal; every constraint index is valid.
+/// Invariants: operands precede their node; no two nodes are equal; every constraint index is
+/// valid.
 struct ConstraintProgram {
   std::vector<ProgramNode> nodes;
   /// Distinct preprocessed ids in order of first request.
@@ -52,7 +53,8 @@ struct ConstraintProgram {
   std::vector<uint32_t> n_columns;
 
   /// Blake2s over a canonical encoding of all fields: equal programs have equal digests on every
-  /// machine. It changes when an operation, operand, constant, mask or the constraint order changes.
+  /// machine. It changes when an operation, operand, constant, mask or the constraint order
+  /// changes.
   Digest digest() const;
   /// One node a line; for people.
   std::string to_text() const;

@@ -18,8 +18,8 @@ std::string_view channel_name(HashVariant variant) {
 HashVariant parse_channel(std::string_view name) {
   if (name == "blake2s") return HashVariant::kBlake2s;
   if (name == "blake2s_m31") return HashVariant::kBlake2sM31;
-  throw UsageError("CHANNEL", "channel '" + std::string(name) +
-                                  "' is unknown; use blake2s or blake2s_m31");
+  throw UsageError("CHANNEL",
+                   "channel '" + std::string(name) + "' is unknown; use blake2s or blake2s_m31");
 }
 
 }  // namespace stwo

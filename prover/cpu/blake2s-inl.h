@@ -20,9 +20,9 @@ HWY_INLINE V32 Rotr(V32 v) {
   // No vector rotate before AVX-512; whole bytes move with one shuffle.
   if constexpr (kBits == 16 || kBits == 8) {
     const hn::Repartition<uint8_t, D32> d8;
-    alignas(16) static constexpr uint8_t k16[16] = {2, 3, 0, 1, 6, 7, 4, 5,
+    alignas(16) static constexpr uint8_t k16[16] = {2,  3,  0, 1, 6,  7,  4,  5,
                                                     10, 11, 8, 9, 14, 15, 12, 13};
-    alignas(16) static constexpr uint8_t k8[16] = {1, 2, 3, 0, 5, 6, 7, 4,
+    alignas(16) static constexpr uint8_t k8[16] = {1, 2,  3,  0, 5,  6,  7,  4,
                                                    9, 10, 11, 8, 13, 14, 15, 12};
     const auto table = hn::LoadDup128(d8, kBits == 16 ? k16 : k8);
     return hn::BitCast(D32(), hn::TableLookupBytes(hn::BitCast(d8, v), table));
@@ -54,7 +54,7 @@ template <int kRound, int kWords>
 HWY_INLINE void Rounds(V32 v[16], const V32* m) {
   if constexpr (kRound < 10) {
     constexpr const uint8_t* s = kBlake2sSigma[kRound];
-#define STWO_MIX(i, a, b, c, d)                                                             \
+#define STWO_MIX(i, a, b, c, d)                                                          \
   Mix<(s[2 * i] < kWords), (s[2 * i + 1] < kWords)>(v[a], v[b], v[c], v[d], m[s[2 * i]], \
                                                     m[s[2 * i + 1]])
     STWO_MIX(0, 0, 4, 8, 12);

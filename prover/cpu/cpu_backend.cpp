@@ -105,8 +105,8 @@ MemoryPlan CpuShape::plan_memory() const {
     plan.arena_bytes += 4 * tree_words(s, tree) + HashTree::bytes_for(tree.height);
   }
   for (const FriLayerShape& layer : s.fri_layers) {
-    plan.arena_bytes += 4 * secure_words(uint64_t{1} << layer.log_size) +
-                        HashTree::bytes_for(layer.tree_height());
+    plan.arena_bytes +=
+        4 * secure_words(uint64_t{1} << layer.log_size) + HashTree::bytes_for(layer.tree_height());
   }
   plan.arena_bytes += 4 * secure_words(uint64_t{1} << s.last_layer_log_size());
   plan.scratch_bytes = 4 * scratch_words(s);
@@ -140,8 +140,8 @@ void CpuShape::allocate() {
   last_layer = secure_columns(fri_storage_.back().data(), last_rows);
   scratch_ = Buffer<M31>(scratch_words(s));
 
-  // x of storage positions 2h and 2h+1 is that of the half coset's element brev(h): layer 1 holds it
-  // for even h, and odd h is half a turn further, which negates both coordinates.
+  // x of storage positions 2h and 2h+1 is that of the half coset's element brev(h): layer 1 holds
+  // it for even h, and odd h is half a turn further, which negates both coordinates.
   const uint64_t rows = uint64_t{1} << s.max_degree_log_size;
   domain_x = Buffer<M31>(rows);
   domain_y = Buffer<M31>(rows);
@@ -181,14 +181,13 @@ void CpuShape::hash_columns(uint32_t tree) const {
   std::vector<LeafColumn> columns;
   columns.reserve(order.size());
   for (const uint32_t c : order) {
-    columns.push_back({committed.columns[c],
-                       t.height - (t.column_log_sizes[c] + shape_->log_blowup())});
+    columns.push_back(
+        {committed.columns[c], t.height - (t.column_log_sizes[c] + shape_->log_blowup())});
   }
   const HashVariant variant = shape_->statement.channel;
-  committed.hashes.build(pool_, variant,
-                         [&](const HashLayer& layer, uint64_t begin, uint64_t end) {
-                           hash_leaves(variant, columns.data(), columns.size(), layer, begin, end);
-                         });
+  committed.hashes.build(pool_, variant, [&](const HashLayer& layer, uint64_t begin, uint64_t end) {
+    hash_leaves(variant, columns.data(), columns.size(), layer, begin, end);
+  });
 }
 
 void CpuShape::commit_preprocessed() {
@@ -196,9 +195,8 @@ void CpuShape::commit_preprocessed() {
   for (size_t c = 0; c < preprocessed.size(); ++c) {
     preprocessed[c].fill({trees[0].columns[c], size_t{1} << preprocessed[c].log_size});
   }
-  pool_.parallel_for(preprocessed.size(), [&](uint64_t c, uint32_t) {
-    extend_column(0, static_cast<uint32_t>(c));
-  });
+  pool_.parallel_for(preprocessed.size(),
+                     [&](uint64_t c, uint32_t) { extend_column(0, static_cast<uint32_t>(c)); });
   hash_columns(0);
 }
 

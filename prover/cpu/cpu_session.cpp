@@ -99,8 +99,9 @@ class CpuSession final : public ProofSession {
   void oods() override {
     const QM31 t = channel_.draw_secure_felt();
     if (!secure_point_from_parameter(t, &oods_point_)) {
-      throw ConstraintsNotSatisfied("the out-of-domain parameter drawn is degenerate; prove again "
-                                    "with another transcript");
+      throw ConstraintsNotSatisfied(
+          "the out-of-domain parameter drawn is degenerate; prove again "
+          "with another transcript");
     }
     sample_columns();
     check_composition();
@@ -114,11 +115,11 @@ class CpuSession final : public ProofSession {
 
   void quotient() override {
     const QM31 coefficient = channel_.draw_secure_felt();
-    const auto batches =
-        make_quotient_batches(s_, oods_point_, proof_.sampled_values, coefficient);
+    const auto batches = make_quotient_batches(s_, oods_point_, proof_.sampled_values, coefficient);
     if (!batches) {
-      throw ConstraintsNotSatisfied("the out-of-domain point drawn is degenerate; prove again with "
-                                    "another transcript");
+      throw ConstraintsNotSatisfied(
+          "the out-of-domain point drawn is degenerate; prove again with "
+          "another transcript");
     }
     bool accumulate = false;
     for (const QuotientBatch& batch : *batches) {
@@ -161,8 +162,7 @@ class CpuSession final : public ProofSession {
   }
 
   void decommit() override {
-    const auto positions =
-        draw_queries(channel_, s_.lifting_log_size, s_.config.fri.n_queries);
+    const auto positions = draw_queries(channel_, s_.lifting_log_size, s_.config.fri.n_queries);
     const auto preprocessed =
         preprocessed_query_positions(positions, s_.lifting_log_size, s_.trees[0].height);
     for (size_t t = 0; t < s_.trees.size(); ++t) {
@@ -243,8 +243,8 @@ class CpuSession final : public ProofSession {
     }
   }
 
-  /// Weighted constraints over the vanishing polynomial on storage rows [begin, end) of a component's
-  /// extended columns, stored from out[begin - out_first_row] on.
+  /// Weighted constraints over the vanishing polynomial on storage rows [begin, end) of a
+  /// component's extended columns, stored from out[begin - out_first_row] on.
   void evaluate_rows(size_t index, const QM31* weights, const SecureColumns& out,
                      uint64_t out_first_row, uint64_t begin, uint64_t end) const {
     const Component& component = *s_.instance->components()[index];
@@ -265,9 +265,8 @@ class CpuSession final : public ProofSession {
     const CanonicCoset domain{rows.domain_log_size};
     M31 inverse_vanishing[2];
     for (uint32_t block = 0; block < 2; ++block) {
-      inverse_vanishing[block] = vanishing_at(domain, block << rows.trace_log_size,
-                                              rows.trace_log_size)
-                                     .inverse();
+      inverse_vanishing[block] =
+          vanishing_at(domain, block << rows.trace_log_size, rows.trace_log_size).inverse();
     }
     rows.inverse_vanishing = inverse_vanishing;
     for (uint32_t k = 0; k < 4; ++k) rows.out[k] = out.c[k];
@@ -279,8 +278,8 @@ class CpuSession final : public ProofSession {
     return canonic_vanishing(domain.at_storage(storage_row).x, log_size);
   }
 
-  /// Constraints of degree 3: the quotient needs 2^(n+1) values. Those of the first 2^(n+1) extended
-  /// rows determine it.
+  /// Constraints of degree 3: the quotient needs 2^(n+1) values. Those of the first 2^(n+1)
+  /// extended rows determine it.
   void compose_full_domain() {
     const uint32_t tree = s_.n_trace_trees();
     const uint32_t half_log = s_.composition_log_size - 1;
@@ -331,8 +330,7 @@ class CpuSession final : public ProofSession {
       for (uint64_t block = 1; block < blocks; ++block) {
         evaluate(coefficients, left + (block << log), log, forward, block);
       }
-      const M31 c =
-          (left[rows] - second_block.coordinate(static_cast<uint32_t>(k))) * half_inverse;
+      const M31 c = (left[rows] - second_block.coordinate(static_cast<uint32_t>(k))) * half_inverse;
       subtract_constant(left, s * c, 0, blocks << log);
       std::fill_n(p_.trees[tree].columns[4 + k], blocks << log, c);
       right_constant_[k] = c;
@@ -389,14 +387,14 @@ class CpuSession final : public ProofSession {
     for (const auto& [key, refs] : groups) sample_group(key.first, key.second, refs);
   }
 
-  /// f(P) for columns of 2^n rows: with b the basis at P and F the inverse transform on the column's
-  /// first 2^n values, f(P) = b^T F v = (F^T b)^T v. F^T runs the forward butterflies with the
-  /// inverse twiddles, so that a column costs one dot product and no coefficients.
+  /// f(P) for columns of 2^n rows: with b the basis at P and F the inverse transform on the
+  /// column's first 2^n values, f(P) = b^T F v = (F^T b)^T v. F^T runs the forward butterflies with
+  /// the inverse twiddles, so that a column costs one dot product and no coefficients.
   void sample_group(uint32_t n, int offset, const std::vector<SampleRef>& refs) {
     const uint32_t committed = n + s_.log_blowup();
     // The lifted column at the sample point is the column itself at the point doubled.
-    const CirclePoint<QM31> point = s_.sample_points(oods_point_, {offset})[0].repeated_double(
-        s_.lifting_log_size - committed);
+    const CirclePoint<QM31> point =
+        s_.sample_points(oods_point_, {offset})[0].repeated_double(s_.lifting_log_size - committed);
     const uint64_t size = uint64_t{1} << n;
     const SecureColumns weights = secure_columns(p_.scratch(), size);
     weights.set(0, QM31(inverse_power_of_two(n)));
@@ -409,9 +407,8 @@ class CpuSession final : public ProofSession {
       factor = bit == 0 ? point.x : double_x(factor);
     }
     const FftLayers transposed = p_.twiddles().inverse(committed);
-    pool_.parallel_for(4, [&](uint64_t k, uint32_t) {
-      evaluate(weights.c[k], weights.c[k], n, transposed, 0);
-    });
+    pool_.parallel_for(
+        4, [&](uint64_t k, uint32_t) { evaluate(weights.c[k], weights.c[k], n, transposed, 0); });
 
     std::vector<const M31*> columns;
     columns.reserve(refs.size());
@@ -440,8 +437,9 @@ class CpuSession final : public ProofSession {
       ComponentMask mask;
       mask.trees.resize(std::max<size_t>(component.info().mask_offsets.size(), 2));
       for (size_t t = 1; t < component.info().mask_offsets.size(); ++t) {
-        mask.trees[t] = std::span(samples[t]).subspan(
-            s_.spans[i].first_column[t], component.info().mask_offsets[t].size());
+        mask.trees[t] =
+            std::span(samples[t])
+                .subspan(s_.spans[i].first_column[t], component.info().mask_offsets[t].size());
       }
       for (const uint32_t c : s_.spans[i].preprocessed) {
         mask.preprocessed.push_back(samples[0][c][0]);
@@ -456,9 +454,8 @@ class CpuSession final : public ProofSession {
       left[k] = samples.back()[k][0];
       right[k] = samples.back()[4 + k][0];
     }
-    const QM31 actual =
-        QM31::from_partial_evals(left) +
-        repeated_double_x(oods_point_.x, d - 1) * QM31::from_partial_evals(right);
+    const QM31 actual = QM31::from_partial_evals(left) +
+                        repeated_double_x(oods_point_.x, d - 1) * QM31::from_partial_evals(right);
     if (actual != expected) {
       throw ConstraintsNotSatisfied(s_.statement.air +
                                     ": the trace does not satisfy the AIR's constraints");
@@ -492,8 +489,7 @@ class CpuSession final : public ProofSession {
       const uint32_t shift = s_.lifting_log_size - log;
       const uint64_t own_rows = rows >> shift;
       const SecureColumns part =
-          shift == 0 ? numerators
-                     : secure_columns(p_.scratch() + secure_words(rows), own_rows);
+          shift == 0 ? numerators : secure_columns(p_.scratch() + secure_words(rows), own_rows);
       pool_.parallel_ranges(own_rows, kMinRows, [&](uint64_t begin, uint64_t end, uint32_t) {
         combine_columns(columns.data(), factors.data(), columns.size(), part, false, begin, end);
       });
@@ -535,8 +531,8 @@ class CpuSession final : public ProofSession {
     M31* scratch = p_.scratch();
     for (uint32_t step = 0; step < layer.fold_step; ++step) {
       const uint32_t* inverse = circle && step == 0
-                               ? p_.twiddles().inverse(s_.lifting_log_size).layer[0]
-                               : p_.twiddles().line_inverse_x(log);
+                                    ? p_.twiddles().inverse(s_.lifting_log_size).layer[0]
+                                    : p_.twiddles().line_inverse_x(log);
       const uint64_t rows = uint64_t{1} << (log - 1);
       SecureColumns target = out;
       if (step + 1 < layer.fold_step) {

@@ -2,8 +2,8 @@
 //
 // A block of 2^n positions is split depth first: one radix-8 pass over its three outermost layers,
 // then its eight children, until a child is small; the innermost layers, whose pairs lie within two
-// vectors, run in registers. Every pass below 2^12 positions therefore works in the L1 cache whatever
-// the column's size.
+// vectors, run in registers. Every pass below 2^12 positions therefore works in the L1 cache
+// whatever the column's size.
 #if defined(STWO_CPU_FFT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef STWO_CPU_FFT_INL_H
 #undef STWO_CPU_FFT_INL_H
@@ -60,8 +60,8 @@ HWY_INLINE void Unzip(V32& a, V32& b) {
   b = odd;
 }
 
-/// A twiddle vector in the form MulDoubled takes: factors of the even lanes, factors of the odd lanes,
-/// each at even positions.
+/// A twiddle vector in the form MulDoubled takes: factors of the even lanes, factors of the odd
+/// lanes, each at even positions.
 struct Twiddle {
   V32 even;
   V32 odd;
@@ -70,8 +70,8 @@ HWY_INLINE Twiddle BroadcastTwiddle(uint32_t t2) {
   const V32 v = hn::Set(D32(), t2);
   return {v, v};
 }
-/// t[0..2^kLogPeriod) repeated over the lanes, by loads alone: shuffles are what the innermost layers
-/// have too many of. Reads no further than the period.
+/// t[0..2^kLogPeriod) repeated over the lanes, by loads alone: shuffles are what the innermost
+/// layers have too many of. Reads no further than the period.
 template <uint32_t kLogPeriod>
 HWY_INLINE V32 LoadTiled(const uint32_t* t) {
   const D32 d;
@@ -126,8 +126,8 @@ HWY_INLINE V32 MulPowerOfTwo(V32 v, int shift) {
 /// Innermost layers of pair q (positions 2 kLanes q ...), forward: layer kLogLanes down to 0.
 template <uint32_t kLayer>
 HWY_INLINE void ForwardInner(V32& a, V32& b, const FftLayers& tw, uint64_t q) {
-  // After i interleavings a lane's low bits are the group number within the pair, so the factors are
-  // the 2^i of this pair, tiled.
+  // After i interleavings a lane's low bits are the group number within the pair, so the factors
+  // are the 2^i of this pair, tiled.
   constexpr uint32_t kDone = kLogLanes - kLayer;
   ForwardButterfly(a, b, TiledTwiddle<kDone>(tw.layer[kLayer] + (q << kDone)));
   Zip(a, b);

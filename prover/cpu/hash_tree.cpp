@@ -16,12 +16,9 @@ constexpr uint64_t kParallelNodes = 1 << 11;
 
 }  // namespace
 
-HashTree::HashTree(uint32_t height)
-    : height_(height), words_(8 * ((uint64_t{2} << height) - 1)) {}
+HashTree::HashTree(uint32_t height) : height_(height), words_(8 * ((uint64_t{2} << height) - 1)) {}
 
-uint64_t HashTree::bytes_for(uint32_t height) {
-  return 4 * 8 * ((uint64_t{2} << height) - 1);
-}
+uint64_t HashTree::bytes_for(uint32_t height) { return 4 * 8 * ((uint64_t{2} << height) - 1); }
 
 void HashTree::build(ThreadPool& pool, HashVariant variant,
                      const std::function<void(const HashLayer&, uint64_t, uint64_t)>& leaves) {

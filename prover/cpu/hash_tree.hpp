@@ -20,9 +20,7 @@ class HashTree {
   explicit HashTree(uint32_t height);
 
   uint32_t height() const { return height_; }
-  HashLayer layer(uint32_t d) const {
-    return {words_.data() + 8 * ((uint64_t{1} << d) - 1), d};
-  }
+  HashLayer layer(uint32_t d) const { return {words_.data() + 8 * ((uint64_t{1} << d) - 1), d}; }
   Digest root() const { return layer(0).node(0); }
   uint64_t bytes() const { return words_.bytes(); }
   static uint64_t bytes_for(uint32_t height);
@@ -31,8 +29,8 @@ class HashTree {
   void build(ThreadPool& pool, HashVariant variant,
              const std::function<void(const HashLayer&, uint64_t, uint64_t)>& leaves);
 
-  /// Sibling hashes for the given leaf positions, layer by layer from the leaves. Positions are taken
-  /// in their order with adjacent repeats dropped, as the crate does also where the mapped
+  /// Sibling hashes for the given leaf positions, layer by layer from the leaves. Positions are
+  /// taken in their order with adjacent repeats dropped, as the crate does also where the mapped
   /// preprocessed positions are unsorted.
   MerkleDecommitment decommit(std::vector<uint32_t> positions) const;
 

@@ -252,8 +252,8 @@ HWY_INLINE void WeightedSumsOf(const SecureColumns& weights, const M31* const* c
   }
 }
 
-void WeightedSums(const SecureColumns& weights, const M31* const* columns, size_t n,
-                  uint64_t begin, uint64_t end, QM31* sums) {
+void WeightedSums(const SecureColumns& weights, const M31* const* columns, size_t n, uint64_t begin,
+                  uint64_t end, QM31* sums) {
   if (end - begin < kLanes) {
     for (size_t j = 0; j < n; ++j) {
       for (uint64_t i = begin; i < end; ++i) sums[j] += weights.at(i) * columns[j][i];
@@ -285,14 +285,14 @@ HWY_INLINE PackedM31 Inverse(PackedM31 x) {
     for (int i = 0; i < n; ++i) v = v * v;
     return v;
   };
-  const PackedM31 x2 = square_n(x, 1) * x;             // 2^2 - 1
-  const PackedM31 x4 = square_n(x2, 2) * x2;           // 2^4 - 1
-  const PackedM31 x8 = square_n(x4, 4) * x4;           // 2^8 - 1
-  const PackedM31 x16 = square_n(x8, 8) * x8;          // 2^16 - 1
-  const PackedM31 x24 = square_n(x16, 8) * x8;         // 2^24 - 1
-  const PackedM31 x28 = square_n(x24, 4) * x4;         // 2^28 - 1
-  const PackedM31 x29 = square_n(x28, 1) * x;          // 2^29 - 1
-  return square_n(x29, 2) * x;                         // 2^31 - 4 + 1
+  const PackedM31 x2 = square_n(x, 1) * x;      // 2^2 - 1
+  const PackedM31 x4 = square_n(x2, 2) * x2;    // 2^4 - 1
+  const PackedM31 x8 = square_n(x4, 4) * x4;    // 2^8 - 1
+  const PackedM31 x16 = square_n(x8, 8) * x8;   // 2^16 - 1
+  const PackedM31 x24 = square_n(x16, 8) * x8;  // 2^24 - 1
+  const PackedM31 x28 = square_n(x24, 4) * x4;  // 2^28 - 1
+  const PackedM31 x29 = square_n(x28, 1) * x;   // 2^29 - 1
+  return square_n(x29, 2) * x;                  // 2^31 - 4 + 1
 }
 
 void FinishQuotient(const QuotientPoint& point, const SecureColumns& numerators,
@@ -450,8 +450,8 @@ void finish_quotient(const QuotientPoint& point, const SecureColumns& numerators
   HWY_DYNAMIC_DISPATCH(FinishQuotient)
   (point, numerators, domain_x, domain_y, out, accumulate, begin, end);
 }
-void lift_add(const SecureColumns& source, uint32_t shift, const SecureColumns& out,
-              uint64_t begin, uint64_t end) {
+void lift_add(const SecureColumns& source, uint32_t shift, const SecureColumns& out, uint64_t begin,
+              uint64_t end) {
   HWY_DYNAMIC_DISPATCH(LiftAdd)(source, shift, out, begin, end);
 }
 void fold(const SecureColumns& in, const uint32_t* inverse, QM31 beta, const SecureColumns& out,

@@ -79,17 +79,19 @@ struct QuotientPoint {
   QM31 line_slope;
   QM31 line_offset;
 };
-/// out[i] += (or =) (numerators[i] - slope * y[i] - offset) / den(x[i], y[i]) for i in [begin, end).
+/// out[i] += (or =) (numerators[i] - slope * y[i] - offset) / den(x[i], y[i]) for i in [begin,
+/// end).
 void finish_quotient(const QuotientPoint& point, const SecureColumns& numerators,
                      const M31* domain_x, const M31* domain_y, const SecureColumns& out,
                      bool accumulate, uint64_t begin, uint64_t end);
 
 /// out[p] += source[lifted p] for p in [begin, end); source has 2^(log - shift) values.
-void lift_add(const SecureColumns& source, uint32_t shift, const SecureColumns& out,
-              uint64_t begin, uint64_t end);
+void lift_add(const SecureColumns& source, uint32_t shift, const SecureColumns& out, uint64_t begin,
+              uint64_t end);
 
-/// out[k] = (f0 + f1) + beta (f0 - f1) * inverse[k] for k in [begin, end), f0, f1 = in[2k], in[2k+1].
-/// inverse is 1/y of the circle domain or 1/x of the line domain, doubled (see FftLayers).
+/// out[k] = (f0 + f1) + beta (f0 - f1) * inverse[k] for k in [begin, end), f0, f1 = in[2k],
+/// in[2k+1]. inverse is 1/y of the circle domain or 1/x of the line domain, doubled (see
+/// FftLayers).
 void fold(const SecureColumns& in, const uint32_t* inverse, QM31 beta, const SecureColumns& out,
           uint64_t begin, uint64_t end);
 

@@ -12,8 +12,8 @@ namespace stwo::cpu {
 /// no scalar tail.
 inline constexpr size_t kBufferPaddingBytes = 256;
 
-/// Move-only owner of anonymous pages, 4 KiB aligned at least, zero at first touch, asked to be huge
-/// pages when large. Throws EnvironmentError (OUT_OF_MEMORY) naming the bytes.
+/// Move-only owner of anonymous pages, 4 KiB aligned at least, zero at first touch, asked to be
+/// huge pages when large. Throws EnvironmentError (OUT_OF_MEMORY) naming the bytes.
 class RawBuffer {
  public:
   RawBuffer() = default;

@@ -30,9 +30,7 @@ static constexpr size_t kLanes = HWY_MAX_BYTES / 4;
 HWY_INLINE V32 SetP() { return hn::Set(D32(), kP); }
 
 /// Loads from M31 arrays. Alignment is not required.
-HWY_INLINE V32 Load(const M31* p) {
-  return hn::LoadU(D32(), reinterpret_cast<const uint32_t*>(p));
-}
+HWY_INLINE V32 Load(const M31* p) { return hn::LoadU(D32(), reinterpret_cast<const uint32_t*>(p)); }
 HWY_INLINE void Store(V32 v, M31* p) { hn::StoreU(v, D32(), reinterpret_cast<uint32_t*>(p)); }
 HWY_INLINE V32 Broadcast(M31 c) { return hn::Set(D32(), c.v); }
 
@@ -56,8 +54,8 @@ HWY_INLINE V32 OddToEven(V32 v) {
 #endif
 }
 
-/// Product with a factor given doubled (2 b, b canonical): the form twiddles and broadcast constants
-/// are kept in.
+/// Product with a factor given doubled (2 b, b canonical): the form twiddles and broadcast
+/// constants are kept in.
 HWY_INLINE V32 MulDoubled(V32 a, V32 b2_even, V32 b2_odd) {
   const D32 d;
   const V32 even = hn::BitCast(d, hn::MulEven(a, b2_even));
@@ -92,8 +90,7 @@ HWY_INLINE V32 ReduceLanes(V64 even, V64 odd) {
   // Two folds bring any 64-bit value below 2^31 + 8; the last correction makes it canonical.
   even = FoldOnce(FoldOnce(even));
   odd = FoldOnce(FoldOnce(odd));
-  const V32 both =
-      hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
+  const V32 both = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
   return hn::Min(both, hn::Sub(both, SetP()));
 }
 
@@ -102,9 +99,15 @@ struct PackedM31 {
   V32 v;
   HWY_INLINE PackedM31() : v(hn::Zero(D32())) {}
   HWY_INLINE explicit PackedM31(V32 x) : v(x) {}
-  friend HWY_INLINE PackedM31 operator+(PackedM31 a, PackedM31 b) { return PackedM31(AddM31(a.v, b.v)); }
-  friend HWY_INLINE PackedM31 operator-(PackedM31 a, PackedM31 b) { return PackedM31(SubM31(a.v, b.v)); }
-  friend HWY_INLINE PackedM31 operator*(PackedM31 a, PackedM31 b) { return PackedM31(MulM31(a.v, b.v)); }
+  friend HWY_INLINE PackedM31 operator+(PackedM31 a, PackedM31 b) {
+    return PackedM31(AddM31(a.v, b.v));
+  }
+  friend HWY_INLINE PackedM31 operator-(PackedM31 a, PackedM31 b) {
+    return PackedM31(SubM31(a.v, b.v));
+  }
+  friend HWY_INLINE PackedM31 operator*(PackedM31 a, PackedM31 b) {
+    return PackedM31(MulM31(a.v, b.v));
+  }
   HWY_INLINE PackedM31 operator-() const { return PackedM31(NegM31(v)); }
 };
 
@@ -158,9 +161,9 @@ struct PackedQM31 {
   }
 };
 
-/// Lazy sum of (secure constant) x (base lane) products: 64-bit lanes, even and odd rows apart, folded
-/// only as often as overflow demands. Products are below 2^62; a folded lane is below 2^34, so three
-/// products fit on top of it (3 * 2^62 + 2^34 < 2^64).
+/// Lazy sum of (secure constant) x (base lane) products: 64-bit lanes, even and odd rows apart,
+/// folded only as often as overflow demands. Products are below 2^62; a folded lane is below 2^34,
+/// so three products fit on top of it (3 * 2^62 + 2^34 < 2^64).
 struct SecureMac {
   V64 even[4];
   V64 odd[4];

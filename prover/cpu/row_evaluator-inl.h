@@ -1,5 +1,6 @@
-// The SIMD row run of an AIR script: masks are vectors of committed values, constraints are weighted
-// and summed. And the row-local trace generator. Included inside Highway's per-target loop.
+// The SIMD row run of an AIR script: masks are vectors of committed values, constraints are
+// weighted and summed. And the row-local trace generator. Included inside Highway's per-target
+// loop.
 #if defined(STWO_CPU_ROW_EVALUATOR_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef STWO_CPU_ROW_EVALUATOR_INL_H
 #undef STWO_CPU_ROW_EVALUATOR_INL_H

@@ -16,8 +16,8 @@ namespace stwo {
 /// The field modulus.
 inline constexpr uint32_t kP = 0x7fffffffu;
 
-/// Element of F_P. Invariant: 0 <= v < P. P itself is never a legal value: it would hash differently
-/// from 0 while computing alike.
+/// Element of F_P. Invariant: 0 <= v < P. P itself is never a legal value: it would hash
+/// differently from 0 while computing alike.
 struct M31 {
   uint32_t v = 0;
 
@@ -51,7 +51,6 @@ struct M31 {
   STWO_HD constexpr M31& operator-=(M31 o) { return *this = *this - o; }
   STWO_HD constexpr M31& operator*=(M31 o) { return *this = *this * o; }
   friend STWO_HD constexpr bool operator==(M31 a, M31 b) { return a.v == b.v; }
-  
 
   STWO_HD static constexpr M31 zero() { return M31(0); }
   STWO_HD static constexpr M31 one() { return M31(1); }
@@ -72,8 +71,6 @@ struct M31 {
 };
 
 /// 2^-n in F_P. 2^31 = 1, so the inverse of 2^n is 2^(31 - n mod 31).
-STWO_HD constexpr M31 inverse_power_of_two(uint32_t n) {
-  return M31(1u << ((31 - n % 31) % 31));
-}
+STWO_HD constexpr M31 inverse_power_of_two(uint32_t n) { return M31(1u << ((31 - n % 31) % 31)); }
 
 }  // namespace stwo

@@ -1,6 +1,6 @@
 // Blake2s-256 (RFC 7693), unkeyed, in the two output variants the protocol knows.
-// Scalar and incremental: the channel and the verifier use it. Trees are hashed many lanes at a time
-// by prover/cpu/.
+// Scalar and incremental: the channel and the verifier use it. Trees are hashed many lanes at a
+// time by prover/cpu/.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ namespace stwo {
 /// 32 bytes of hash output.
 using Digest = std::array<uint8_t, 32>;
 
-/// What happens to a finished hash. kBlake2sM31 reduces each of the eight little-endian words modulo
-/// P (the crate's Blake2sM31Channel / Blake2sM31MerkleChannel of 2.3.0, where channel, draws, proof
-/// of work, leaves and nodes are all reduced).
+/// What happens to a finished hash. kBlake2sM31 reduces each of the eight little-endian words
+/// modulo P (the crate's Blake2sM31Channel / Blake2sM31MerkleChannel of 2.3.0, where channel,
+/// draws, proof of work, leaves and nodes are all reduced).
 enum class HashVariant : uint8_t { kBlake2s = 0, kBlake2sM31 = 1 };
 
-inline constexpr std::array<uint32_t, 8> kBlake2sIv = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+inline constexpr std::array<uint32_t, 8> kBlake2sIv = {
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 /// IV with the parameter block of an unkeyed 32-byte hash folded in.
 inline constexpr uint32_t kBlake2sParameterWord = 0x01010020;
 

@@ -35,7 +35,8 @@ uint32_t parse_number(const Range& r, std::string_view text) {
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (ec != std::errc() || end != text.data() + text.size() || text.empty()) {
     fail(std::string("config: ") + r.key + " has the value '" + std::string(text) +
-         "'; give a whole number between " + std::to_string(r.min) + " and " + std::to_string(r.max));
+         "'; give a whole number between " + std::to_string(r.min) + " and " +
+         std::to_string(r.max));
   }
   check_range(r, value);
   return value;
@@ -44,10 +45,9 @@ uint32_t parse_number(const Range& r, std::string_view text) {
 }  // namespace
 
 void PcsConfig::mix_into(Channel& channel) const {
-  const QM31 felts[2] = {
-      QM31::from_u32(pow_bits, fri.log_blowup_factor, fri.n_queries,
-                     fri.log_last_layer_degree_bound),
-      QM31::from_u32(fri.fold_step, lifting_log_size.value_or(0), 0, 0)};
+  const QM31 felts[2] = {QM31::from_u32(pow_bits, fri.log_blowup_factor, fri.n_queries,
+                                        fri.log_last_layer_degree_bound),
+                         QM31::from_u32(fri.fold_step, lifting_log_size.value_or(0), 0, 0)};
   channel.mix_felts(felts);
 }
 
@@ -117,7 +117,8 @@ PcsConfig parse_config(std::string_view text) {
 }
 
 std::string config_to_string(const PcsConfig& c) {
-  return "pow=" + std::to_string(c.pow_bits) + ",blowup=" + std::to_string(c.fri.log_blowup_factor) +
+  return "pow=" + std::to_string(c.pow_bits) +
+         ",blowup=" + std::to_string(c.fri.log_blowup_factor) +
          ",queries=" + std::to_string(c.fri.n_queries) +
          ",last=" + std::to_string(c.fri.log_last_layer_degree_bound) +
          ",fold=" + std::to_string(c.fri.fold_step) + ",lift=" +

@@ -29,14 +29,16 @@ struct PcsConfig {
 
   /// The crate's own measure, pow_bits + b * q: assumes about b bits a query (list decoding up to
   /// capacity, a conjecture).
-  uint32_t heuristic_security_bits() const { return pow_bits + fri.log_blowup_factor * fri.n_queries; }
+  uint32_t heuristic_security_bits() const {
+    return pow_bits + fri.log_blowup_factor * fri.n_queries;
+  }
   /// What is proven under unique-decoding type bounds: about b/2 bits a query.
   uint32_t proven_security_bits() const {
     return pow_bits + fri.log_blowup_factor * fri.n_queries / 2;
   }
 
-  /// Two felts in one mix_felts: (pow, b, q, e), (s, lifting or 0, 0, 0). Not part of prove/verify in
-  /// the crate: the application decides, see Statement::mix_config.
+  /// Two felts in one mix_felts: (pow, b, q, e), (s, lifting or 0, 0, 0). Not part of prove/verify
+  /// in the crate: the application decides, see Statement::mix_config.
   void mix_into(Channel& channel) const;
 };
 

@@ -59,8 +59,9 @@ std::optional<std::vector<QuotientBatch>> make_quotient_batches(
         // 2^committed steps of the largest canonic coset: the identity for a column of full size,
         // and a shift under which a lifted smaller column repeats.
         const uint32_t period =
-            committed >= 31 ? 0
-                            : static_cast<uint32_t>((uint64_t{period_step} << committed) & 0x7fffffffu);
+            committed >= 31
+                ? 0
+                : static_cast<uint32_t>((uint64_t{period_step} << committed) & 0x7fffffffu);
         const auto shifted = points[1] + to_secure(point_at_index(period));
         if (!builder.add(shifted, values[1], t, c, committed)) return std::nullopt;
       }

@@ -42,10 +42,10 @@ struct QuotientBatch {
 };
 
 /// Groups all samples by point, in order of first appearance. Every sample takes the next power of
-/// `coefficient` in tree, column, sample order; a column with samples [previous, current] first takes
-/// one for its periodicity sample.
-/// sampled_values must have the shape's mask shape. Returns nullopt when a sample point is degenerate
-/// (Im q.y = 0): the prover must not go on and the verifier must reject.
+/// `coefficient` in tree, column, sample order; a column with samples [previous, current] first
+/// takes one for its periodicity sample. sampled_values must have the shape's mask shape. Returns
+/// nullopt when a sample point is degenerate (Im q.y = 0): the prover must not go on and the
+/// verifier must reject.
 std::optional<std::vector<QuotientBatch>> make_quotient_batches(
     const ProofShape& shape, CirclePoint<QM31> oods_point,
     const std::vector<std::vector<std::vector<QM31>>>& sampled_values, QM31 coefficient);

@@ -4,7 +4,7 @@
 // A file whose statement asks for a large instance is parsed and its shape derived, no more: the
 // verifier recomputes the preprocessed tree, which takes as long as the statement says.
 //
-//   make_seeds SEEDS && fuzz_parse_verify SEEDS
+//   stwo_fuzz_seeds CORPUS && stwo_fuzz_parse_verify CORPUS
 
 #include <algorithm>
 #include <cstddef>

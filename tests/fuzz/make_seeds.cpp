@@ -2,7 +2,7 @@
 // with one part changed by structure, so that a fuzzer starts behind every check of the verifier
 // and not only behind the parser's.
 //
-//   make_seeds FOLDER
+//   stwo_fuzz_seeds FOLDER
 
 #include <cstdio>
 #include <filesystem>
@@ -72,13 +72,13 @@ void write_seeds(const std::filesystem::path& folder) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: make_seeds FOLDER\n");
+    std::fprintf(stderr, "usage: stwo_fuzz_seeds FOLDER\n");
     return static_cast<int>(stwo::ExitCode::kUsage);
   }
   try {
     stwo::write_seeds(argv[1]);
   } catch (const stwo::Error& e) {
-    std::fprintf(stderr, "make_seeds: %s\n", e.what());
+    std::fprintf(stderr, "stwo_fuzz_seeds: %s\n", e.what());
     return static_cast<int>(e.exit_code());
   }
 }

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 """Puts the changed proof files of tests/prover/tamper_test to the stwo crate's verifier.
 
-    STWO_TAMPER_DUMP=tamper.jsonl tamper_test
-    tamper_compare.py tamper.jsonl ORACLE
+    tamper_compare.py --tamper STWO_TAMPER_TESTS --oracle STWO_ORACLE
+    tamper_compare.py --dump FILE --oracle STWO_ORACLE
 
-ORACLE is the binary of tests/oracle. Exit status 0: the crate agrees on every file. It may accept
-what we refuse only where the dump allows it, for the reasons in ALLOWED; it must accept whatever we
-accept. Files on which the crate panics count as refused and are listed apart.
+FILE is what the test wrote under STWO_TAMPER_DUMP=FILE; with --tamper the test is run first. Exit
+status 0: the crate agrees on every file. It may accept what we refuse only where the dump allows
+it, for the reasons in ALLOWED; it must accept whatever we accept. Files on which the crate panics
+count as refused and are listed apart.
 """
 
 import argparse
 import collections
 import json
+import os
 import subprocess
 import sys
+import tempfile
 
 ALLOWED = {
     "encoding": "other bytes for the same proof; we accept one encoding only, so that a proof's "
@@ -44,15 +47,9 @@ def show(title, lines):
         print(f"  and {len(lines) - SHOWN} more")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dump", help="file written by tamper_test; its index is DUMP.index")
-    parser.add_argument("oracle", help="binary of tests/oracle")
-    arguments = parser.parse_args()
-
-    index = read_index(arguments.dump + ".index")
-    verdicts = ask_oracle(arguments.oracle, arguments.dump)
+def compare(dump, oracle):
+    index = read_index(dump + ".index")
+    verdicts = ask_oracle(oracle, dump)
     if len(index) != len(verdicts):
         sys.exit(f"{len(index)} files in the index, {len(verdicts)} verdicts")
 
@@ -85,7 +82,24 @@ def main():
     show("ACCEPTED BY US, REFUSED BY THE CRATE", looser)
     show("ACCEPTED BY THE CRATE, REFUSED BY US, no reason given", stricter)
     show("ACCEPTED BY THE CRATE, REFUSED BY US, unknown reason", unknown)
-    sys.exit(1 if looser or stricter or unknown else 0)
+    return 1 if looser or stricter or unknown else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--tamper", help="binary of tamper_test")
+    source.add_argument("--dump", help="file written by tamper_test; its index is FILE.index")
+    parser.add_argument("--oracle", required=True, help="binary of tests/oracle")
+    arguments = parser.parse_args()
+    if arguments.dump:
+        sys.exit(compare(arguments.dump, arguments.oracle))
+    with tempfile.TemporaryDirectory() as folder:
+        dump = os.path.join(folder, "tamper.jsonl")
+        subprocess.run([arguments.tamper, "--gtest_brief=1"], check=True,
+                       env={**os.environ, "STWO_TAMPER_DUMP": dump})
+        sys.exit(compare(dump, arguments.oracle))
 
 
 if __name__ == "__main__":

@@ -27,16 +27,16 @@ Statement statement(std::string air, HashVariant channel,
   return s;
 }
 
-struct Run {
+struct Proved {
   StarkProof proof;
   std::map<std::string, std::string> digests;  ///< after each transcript step
 };
 
-Run run(const Statement& s, const PcsConfig& config, uint32_t threads = 1) {
+Proved run(const Statement& s, const PcsConfig& config, uint32_t threads = 1) {
   const auto backend = make_cpu_backend(threads);
   const auto shape = make_shape(s, config);
   const auto prepared = backend->prepare(shape);
-  Run r;
+  Proved r;
   r.proof = prove(*prepared, nullptr, [&](std::string_view step, const Digest& digest) {
     r.digests[std::string(step)] = to_hex(digest);
   });
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(ProveVectors, EveryStepMatches) {
   const Vector& v = GetParam();
-  const Run r = run(v.statement, fast_config());
+  const Proved r = run(v.statement, fast_config());
   EXPECT_EQ(to_hex(r.proof.commitments[0]), v.tree0);
   EXPECT_EQ(to_hex(r.proof.commitments[1]), v.tree1);
   EXPECT_EQ(to_hex(r.proof.commitments[2]), v.composition);
@@ -135,32 +135,32 @@ TEST(Prove, BytesDoNotDependOnThreadsOrRequest) {
 }
 
 TEST(Prove, MixedConfigIsAnotherTranscript) {
-  auto s = statement("wide_fibonacci", HashVariant::kBlake2s,
-                     {{"log_n_rows", 5}, {"sequence_len", 6}});
-  const Run plain = run(s, fast_config());
+  auto s =
+      statement("wide_fibonacci", HashVariant::kBlake2s, {{"log_n_rows", 5}, {"sequence_len", 6}});
+  const Proved plain = run(s, fast_config());
   s.mix_config = true;
-  const Run mixed = run(s, fast_config());
+  const Proved mixed = run(s, fast_config());
   EXPECT_EQ(plain.proof.commitments[1], mixed.proof.commitments[1]);
   EXPECT_NE(plain.proof.commitments[2], mixed.proof.commitments[2]);
   EXPECT_EQ(mixed.digests.count("mix_config"), 1u);
 }
 
 TEST(Prove, DisabledComponentStillProves) {
-  const Run r = run(statement("wide_fibonacci_pair", HashVariant::kBlake2s,
-                              {{"log_n_rows", 9},
-                               {"sequence_len", 4},
-                               {"second_log_n_rows", 4},
-                               {"second_sequence_len", 5},
-                               {"second_enabled", 0}}),
-                    fast_config());
+  const Proved r = run(statement("wide_fibonacci_pair", HashVariant::kBlake2s,
+                                 {{"log_n_rows", 9},
+                                  {"sequence_len", 4},
+                                  {"second_log_n_rows", 4},
+                                  {"second_sequence_len", 5},
+                                  {"second_enabled", 0}}),
+                       fast_config());
   for (size_t c = 4; c < 9; ++c) EXPECT_TRUE(r.proof.sampled_values[1][c][0].is_zero());
 }
 
 /// A session whose trace is spoilt between generation and commitment.
 TEST(Prove, FalseTraceNeverLeavesTheProver) {
-  const auto shape = make_shape(statement("wide_fibonacci", HashVariant::kBlake2s,
-                                          {{"log_n_rows", 6}, {"sequence_len", 20}}),
-                                fast_config());
+  const auto shape = make_shape(
+      statement("wide_fibonacci", HashVariant::kBlake2s, {{"log_n_rows", 6}, {"sequence_len", 20}}),
+      fast_config());
   const auto backend = make_cpu_backend(1);
   const auto prepared = backend->prepare(shape);
   auto& cpu_shape = dynamic_cast<cpu::CpuShape&>(*prepared);
@@ -197,16 +197,17 @@ TEST(Prove, ObserverSeesEveryStageOnceInOrder) {
     std::vector<std::string> log;
   };
   const auto backend = make_cpu_backend(1);
-  const auto prepared =
-      backend->prepare(make_shape(statement("wide_fibonacci", HashVariant::kBlake2s,
-                                            {{"log_n_rows", 4}, {"sequence_len", 3}}),
-                                  fast_config()));
+  const auto prepared = backend->prepare(make_shape(
+      statement("wide_fibonacci", HashVariant::kBlake2s, {{"log_n_rows", 4}, {"sequence_len", 3}}),
+      fast_config()));
   Log log;
   prove(*prepared, &log);
-  const std::vector<std::string> expected = {
-      "ingress", "trace_generation", "trace_commit", "trace_generation", "trace_commit",
-      "constraint_evaluation", "oods", "quotient", "fri_commit", "pow", "decommit",
-      "proof_assembly"};
+  const std::vector<std::string> expected = {"ingress",      "trace_generation",
+                                             "trace_commit", "trace_generation",
+                                             "trace_commit", "constraint_evaluation",
+                                             "oods",         "quotient",
+                                             "fri_commit",   "pow",
+                                             "decommit",     "proof_assembly"};
   EXPECT_EQ(log.log, expected);
 }
 
@@ -225,10 +226,9 @@ TEST(Prepare, RefusesWhatDoesNotFitInMemory) {
 
 TEST(Prepare, MemoryPlanIsWhatIsAllocated) {
   const auto backend = make_cpu_backend(1);
-  const auto prepared =
-      backend->prepare(make_shape(statement("wide_fibonacci", HashVariant::kBlake2s,
-                                            {{"log_n_rows", 10}, {"sequence_len", 8}}),
-                                  fast_config()));
+  const auto prepared = backend->prepare(make_shape(
+      statement("wide_fibonacci", HashVariant::kBlake2s, {{"log_n_rows", 10}, {"sequence_len", 8}}),
+      fast_config()));
   const auto& shape = dynamic_cast<const cpu::CpuShape&>(*prepared);
   uint64_t arena = shape.last_layer.c[1] - shape.last_layer.c[0];
   arena *= 16;

@@ -378,7 +378,9 @@ void Mutator::change_config() {
       {"fold_step", [](PcsConfig& c, uint32_t d) { c.fri.fold_step += d; }},
       {"lifting_log_size",
        [](PcsConfig& c, uint32_t d) { c.lifting_log_size = c.lifting_log_size.value_or(10) + d; }}};
-  for (const auto& [name, change] : fields) {
+  for (const auto& [name, field] : fields) {
+    // A lambda can't capture a structured binding in clang 14.
+    const auto& change = field;
     for (const uint32_t d : {1u, 0xffffffffu, 16u}) {
       const std::string how = std::string(name) + " + " + std::to_string(static_cast<int32_t>(d));
       add("proof.config." + how, [&](ProofFile& f) { change(f.proof.config, d); },
@@ -422,7 +424,8 @@ void Mutator::change_statement() {
       expected.insert("statement");
       add(
           "statement." + key + " := " + std::to_string(value + d),
-          [=](ProofFile& f) { f.statement.parameters[i].second = value + d; }, expected);
+          [i, changed = value + d](ProofFile& f) { f.statement.parameters[i].second = changed; },
+          expected);
     }
     add("statement without " + key,
         [=](ProofFile& f) {

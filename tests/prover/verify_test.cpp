@@ -16,10 +16,6 @@
 #include "tests/support/proofs.hpp"
 #include "tests/support/random.hpp"
 
-#ifndef STWO_SOURCE_DIR
-#define STWO_SOURCE_DIR "."
-#endif
-
 namespace stwo {
 namespace {
 
@@ -88,7 +84,8 @@ TEST_P(VerifyCases, ManyProofsOfManyConfigs) {
 
 TEST(Verify, AcceptsProofsOfTheCrate) {
   size_t n = 0;
-  const auto folder = std::filesystem::path(STWO_SOURCE_DIR) / "tests/data/crate_proofs";
+  const auto folder =
+      std::filesystem::path(__FILE__).parent_path().parent_path() / "data/crate_proofs";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;
     const ProofFile file = read_proof_file(entry.path().string()).file;

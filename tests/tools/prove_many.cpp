@@ -1,6 +1,6 @@
 // Proves many statements in one process, for comparison with the Rust oracle's command of the same
-// name. Each input line is {"air","channel","mix_config","parameters":{...},"config":{...}} with the
-// config as serde writes PcsConfig; each output line is {"canonical_sha256":...,"error":...}.
+// name. Each input line is {"air","channel","mix_config","parameters":{...},"config":{...}} with
+// the config as serde writes PcsConfig; each output line is {"canonical_sha256":...,"error":...}.
 // With --bench STATEMENT-JSON it instead waits for "go" lines and proves once for each, printing
 // nanoseconds, so that an outside driver can interleave two provers.
 
@@ -61,7 +61,8 @@ ordered_json prove_one(stwo::Backend& backend, const json& spec) {
               {"error", "own verifier: " + std::string(stwo::reject_reason_name(result.reason)) +
                             " " + result.detail}};
     }
-    return {{"canonical_sha256", stwo::sha256_hex(stwo::write_proof_json(proof))}, {"error", nullptr}};
+    return {{"canonical_sha256", stwo::sha256_hex(stwo::write_proof_json(proof))},
+            {"error", nullptr}};
   } catch (const stwo::Error& e) {
     return {{"canonical_sha256", nullptr}, {"error", e.code() + ": " + e.what()}};
   }

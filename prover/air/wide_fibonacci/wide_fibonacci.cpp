@@ -57,9 +57,8 @@ class WideFibonacci final : public Air {
   }
 
  private:
-  std::vector<AirParameter> parameters_ = {
-      log_rows("log_n_rows", "log2 of the number of rows"),
-      columns("sequence_len", "number of columns", 1)};
+  std::vector<AirParameter> parameters_ = {log_rows("log_n_rows", "log2 of the number of rows"),
+                                           columns("sequence_len", "number of columns", 1)};
 };
 
 class WideFibonacciPair final : public Air {

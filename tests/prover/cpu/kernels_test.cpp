@@ -10,6 +10,7 @@
 
 #include "hwy/highway.h"
 #include "hwy/targets.h"
+#include "prover/channel/channel.hpp"
 #include "prover/circle/domain.hpp"
 #include "prover/cpu/memory.hpp"
 #include "prover/poly/circle_fft.hpp"
@@ -295,12 +296,10 @@ TEST_F(Kernels, FinishQuotient) {
       Secure out = secure(1 << kLog, accumulate);
       std::vector<QM31> expected(1 << kLog);
       for (uint32_t p = 0; p < (1u << kLog); ++p) {
-        const CM31 denominator =
-            (q.x.x - CM31(x[p])) * q.y.y - (q.y.x - CM31(y[p])) * q.x.y;
+        const CM31 denominator = (q.x.x - CM31(x[p])) * q.y.y - (q.y.x - CM31(y[p])) * q.x.y;
         expected[p] = accumulate ? out.columns.at(p) : QM31::zero();
-        expected[p] +=
-            (numerators.columns.at(p) - (point.line_slope * y[p] + point.line_offset)) *
-            denominator.inverse();
+        expected[p] += (numerators.columns.at(p) - (point.line_slope * y[p] + point.line_offset)) *
+                       denominator.inverse();
       }
       finish_quotient(point, numerators.columns, x.data(), y.data(), out.columns, accumulate, 0,
                       1 << kLog);
@@ -318,8 +317,7 @@ TEST_F(Kernels, LiftAddReadsTheLiftedPosition) {
       Secure out = secure(1 << kLog, true);
       std::vector<QM31> expected(1 << kLog);
       for (uint32_t p = 0; p < (1u << kLog); ++p) {
-        expected[p] =
-            out.columns.at(p) + source.columns.at(lifted_position(p, kLog, kLog - shift));
+        expected[p] = out.columns.at(p) + source.columns.at(lifted_position(p, kLog, kLog - shift));
       }
       lift_add(source.columns, shift, out.columns, 0, 1 << kLog);
       for (uint32_t p = 0; p < (1u << kLog); ++p) ASSERT_EQ(out.columns.at(p), expected[p]) << p;

@@ -32,9 +32,7 @@ TEST(Buffer, ImpossibleSizeIsAClearError) {
   EXPECT_THROW(RawBuffer(~size_t{0}), EnvironmentError);
 }
 
-TEST(AvailableMemory, IsPlausible) {
-  EXPECT_GT(available_memory_bytes(), uint64_t{1} << 20);
-}
+TEST(AvailableMemory, IsPlausible) { EXPECT_GT(available_memory_bytes(), uint64_t{1} << 20); }
 
 }  // namespace
 }  // namespace stwo::cpu

@@ -31,8 +31,7 @@ TEST(TwiddleTree, LayersAreTheDocumentedCoordinates) {
       for (uint32_t i = 1; i < k; ++i) coset = coset.doubled();
       for (uint32_t h = 0; h < (1u << (n - 1 - k)); ++h) {
         const M31 expected =
-            k == 0 ? CanonicCoset{n}.at_storage(2 * h).y
-                   : coset.at(bit_reverse(h, n - 1 - k)).x;
+            k == 0 ? CanonicCoset{n}.at_storage(2 * h).y : coset.at(bit_reverse(h, n - 1 - k)).x;
         ASSERT_EQ(forward.layer[k][h], 2 * expected.v) << n << " " << k << " " << h;
         ASSERT_EQ(M31(inverse.layer[k][h] / 2) * expected, M31(1));
       }
