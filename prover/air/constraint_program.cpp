@@ -5,7 +5,90 @@
 namespace stwo {
 namespace {
 
-constexpr uint32_t kEncodingVersion = 1;
+constexpr uint32_t kEncodingVersion = 2;
+
+/// The node indices a node refers to, by reference.
+template <class Node, class Visit>
+void for_each_operand(Node& n, const Visit& visit) {
+  switch (n.op) {
+    case ProgramOp::kConstant:
+    case ProgramOp::kSecureConstant:
+    case ProgramOp::kMask:
+    case ProgramOp::kPreprocessed: return;
+    case ProgramOp::kAdd:
+    case ProgramOp::kSub:
+    case ProgramOp::kMul:
+      visit(n.a);
+      visit(n.b);
+      return;
+    case ProgramOp::kNeg: visit(n.a); return;
+    case ProgramOp::kSecureFromCoordinates:
+      visit(n.a);
+      visit(n.b);
+      visit(n.immediate[0]);
+      visit(n.immediate[1]);
+      return;
+  }
+}
+
+/// Digest of the expression a node stands for, given those of its operands.
+Digest structure_digest(const ProgramNode& node, const std::vector<Digest>& known) {
+  Blake2s hasher(HashVariant::kBlake2s);
+  ProgramNode own = node;
+  for_each_operand(own, [](uint32_t& operand) { operand = 0; });
+  const uint32_t words[8] = {static_cast<uint32_t>(own.op),
+                             own.secure,
+                             own.a,
+                             own.b,
+                             own.immediate[0],
+                             own.immediate[1],
+                             own.immediate[2],
+                             own.immediate[3]};
+  hasher.update_words(words);
+  for_each_operand(node, [&](const uint32_t& operand) { hasher.update(known[operand]); });
+  return hasher.finalize();
+}
+
+/// Gives the program the numbering its invariant asks for.
+void canonicalise(ConstraintProgram& program) {
+  std::vector<Digest> digests;
+  digests.reserve(program.nodes.size());
+  for (ProgramNode& n : program.nodes) {
+    const bool commutes = n.op == ProgramOp::kAdd || n.op == ProgramOp::kMul;
+    if (commutes && digests[n.b] < digests[n.a]) std::swap(n.a, n.b);
+    digests.push_back(structure_digest(n, digests));
+  }
+  constexpr uint32_t kUnnumbered = UINT32_MAX;
+  std::vector<uint32_t> number(program.nodes.size(), kUnnumbered);
+  std::vector<ProgramNode> ordered;
+  ordered.reserve(program.nodes.size());
+  std::vector<uint32_t> stack;
+  for (uint32_t& constraint : program.constraints) {
+    stack.push_back(constraint);
+    while (!stack.empty()) {
+      const uint32_t at = stack.back();
+      if (number[at] != kUnnumbered) {
+        stack.pop_back();
+        continue;
+      }
+      ProgramNode node = program.nodes[at];
+      std::vector<uint32_t> missing;
+      for_each_operand(node, [&](uint32_t& operand) {
+        if (number[operand] == kUnnumbered) missing.push_back(operand);
+      });
+      if (!missing.empty()) {
+        stack.insert(stack.end(), missing.rbegin(), missing.rend());
+        continue;
+      }
+      for_each_operand(node, [&](uint32_t& operand) { operand = number[operand]; });
+      number[at] = static_cast<uint32_t>(ordered.size());
+      ordered.push_back(node);
+      stack.pop_back();
+    }
+    constraint = number[constraint];
+  }
+  program.nodes = std::move(ordered);
+}
 
 }  // namespace
 
@@ -88,7 +171,6 @@ std::string ConstraintProgram::to_text() const {
 std::vector<QM31> ConstraintProgram::evaluate(
     const ComponentMask& mask, const std::vector<std::string>& preprocessed_requests) const {
   std::vector<QM31> value(nodes.size());
-  std::map<std::pair<uint32_t, uint32_t>, size_t> n_samples_seen;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const ProgramNode& n = nodes[i];
     switch (n.op) {
@@ -97,9 +179,7 @@ std::vector<QM31> ConstraintProgram::evaluate(
         value[i] = QM31::from_u32(n.immediate[0], n.immediate[1], n.immediate[2], n.immediate[3]);
         break;
       case ProgramOp::kMask: {
-        // Which sample of the column this offset is: the recorder emits a column's mask nodes in
-        // the order of its offsets.
-        value[i] = mask.trees[n.a][n.b][n_samples_seen[{n.a, n.b}]++];
+        value[i] = mask.trees[n.a][n.b][n.immediate[1]];
         break;
       }
       case ProgramOp::kPreprocessed: {
@@ -163,11 +243,13 @@ ConstraintRecorder::F ConstraintRecorder::add(const ProgramNode& node) {
   return {this, it->second};
 }
 
-ConstraintRecorder::F ConstraintRecorder::mask(uint32_t tree, uint32_t column, int offset) {
+ConstraintRecorder::F ConstraintRecorder::mask(uint32_t tree, uint32_t column, int offset,
+                                               uint32_t sample) {
   ProgramNode n{ProgramOp::kMask};
   n.a = tree;
   n.b = column;
   n.immediate[0] = static_cast<uint32_t>(offset);
+  n.immediate[1] = sample;
   return add(n);
 }
 
@@ -222,6 +304,7 @@ ConstraintRecorder::F ConstraintRecorder::unary(ProgramOp op, F x) {
 }
 
 ConstraintProgram ConstraintRecorder::take() {
+  canonicalise(program_);
   program_.check();
   return std::move(program_);
 }

@@ -65,8 +65,8 @@ struct ConstraintProgram {
   void check() const;
 };
 
-/// Recording run of an AIR script. Equal sub-expressions are recorded once; a sum or product is
-/// recorded with its operands ordered, since addition and multiplication commute.
+/// Recording run of an AIR script. Equal sub-expressions are recorded once, also where a sum or
+/// product has its operands exchanged.
 class ConstraintRecorder {
  public:
   struct F {
@@ -85,7 +85,9 @@ class ConstraintRecorder {
     if (program_.n_columns.size() <= tree) program_.n_columns.resize(tree + 1);
     const uint32_t column = program_.n_columns[tree]++;
     std::array<F, N> out;
-    for (size_t i = 0; i < N; ++i) out[i] = mask(tree, column, offsets[i]);
+    for (size_t i = 0; i < N; ++i) {
+      out[i] = mask(tree, column, offsets[i], static_cast<uint32_t>(i));
+    }
     return out;
   }
   EF next_extension_mask(uint32_t tree, int offset);
@@ -97,7 +99,7 @@ class ConstraintRecorder {
   ConstraintProgram take();
 
  private:
-  F mask(uint32_t tree, uint32_t column, int offset);
+  F mask(uint32_t tree, uint32_t column, int offset, uint32_t sample);
   F binary(ProgramOp op, F x, F y);
   F unary(ProgramOp op, F x);
   F add(const ProgramNode& node);

@@ -97,9 +97,9 @@ TEST(ConstraintProgram, DigestIsStable) {
   };
   // Recorded once; a change here changes what every compiled kernel is keyed by.
   EXPECT_EQ(digest(air::WideFibonacciScript{8}),
-            "82da80653e535cdf977ccc9c4ea8c04abaaca1a166c2aa5a35b864a32b3f63d0");
+            "00d265ebdad2da34699ecfff215c362379908b8e650c39bbf799a72e48fa50cf");
   EXPECT_EQ(digest(air::WideFibonacciSeqScript{8}),
-            "22db9fa57c009b164756b2f980cb44ba7614165e06756909ba56cff2b9111888");
+            "c4e0e190b9f645d7a6412cc35d02d1568561ac6b6423fd41582d9c60f1101f87");
   EXPECT_EQ(digest(air::WideFibonacciScript{8}), digest(air::WideFibonacciScript{8}));
 }
 
