@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                "4cf06cb030209d08d17dbc1bc856a85aa43ddf3e4399eea89ca447cf1d9e3671",
                "65ce63da575fa0f7bec2bc0ba92d4eb1bf638ca4a23555ca32955e25dfab5964", 360,
                "74deb65fd8b15f5a8d6ba452763705f6ee1e43ff6d69e37959341f29a16c4302", 12}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 TEST_P(ProveVectors, EveryStepMatches) {
   const Vector& v = GetParam();
