@@ -10,11 +10,11 @@
 //   F preprocessed_column(id)            preprocessed column by string id, current row
 //   F constant(M31), EF secure_constant(QM31)
 //   void add_constraint(F or EF)         the value must vanish on the trace domain
-// A script makes at most one of these requests in a statement: the order in which C++ evaluates two in
-// one expression is not fixed, and the order is part of the protocol.
-// Constraints are numbered in call order. The same script is run by this class, by PointEvaluator
-// (out of domain; prover's check and verifier), by the SIMD row evaluator (prover/cpu) and by
-// ConstraintRecorder (prover/air/constraint_program.hpp), always asking in the same order.
+// A script makes at most one of these requests in a statement: the order in which C++ evaluates two
+// in one expression is not fixed, and the order is part of the protocol. Constraints are numbered
+// in call order. The same script is run by this class, by PointEvaluator (out of domain; prover's
+// check and verifier), by the SIMD row evaluator (prover/cpu) and by ConstraintRecorder
+// (prover/air/constraint_program.hpp), always asking in the same order.
 #pragma once
 
 #include <algorithm>

@@ -47,7 +47,7 @@ struct CanonicCoset {
 
   /// Point index of natural circle-domain position i.
   constexpr uint32_t natural_index_at(uint32_t i) const {
-    const uint32_t half = 1u << (log_size - 1);
+    const auto half = static_cast<uint32_t>(size() / 2);
     const Coset h = half_coset();
     return i < half ? h.index_at(i) : (0u - h.index_at(i - half)) & 0x7fffffffu;
   }

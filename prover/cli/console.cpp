@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -81,11 +82,11 @@ std::string bar(uint64_t part, uint64_t whole, uint32_t width) {
       static_cast<double>(width) * static_cast<double>(part) / static_cast<double>(whole);
   std::string out;
   if (!utf8) {
-    out.assign(static_cast<size_t>(exact + 0.5), '#');
+    out.assign(static_cast<size_t>(std::lround(exact)), '#');
     return out;
   }
   // Eighths of a character: U+2588 down to U+258F.
-  auto eighths = static_cast<uint32_t>(exact * 8 + 0.5);
+  auto eighths = static_cast<uint32_t>(std::lround(exact * 8));
   for (; eighths >= 8; eighths -= 8) out += "\u2588";
   static constexpr const char* kParts[] = {"",       "\u258f", "\u258e", "\u258d",
                                            "\u258c", "\u258b", "\u258a", "\u2589"};

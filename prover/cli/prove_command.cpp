@@ -305,7 +305,7 @@ std::string make_report(const ProveResult& r, const ProveArguments& arguments, u
   report.lifecycle = r.lifecycle;
   report.requests = r.requests;
   report.memory = r.memory;
-  const std::string text = write_product_report(report);
+  std::string text = write_product_report(report);
   // A report that breaks its own rules must not leave the program.
   for (const ReportViolation& v : check_report(text)) {
     throw ContractError("own report: " + v.code + " " + v.path + ": " + v.message);
