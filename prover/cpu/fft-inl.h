@@ -123,22 +123,62 @@ HWY_INLINE V32 MulPowerOfTwo(V32 v, int shift) {
   return hn::Or(high, hn::ShiftRightSame(v, 31 - shift));
 }
 
-/// Innermost layers of pair q (positions 2 kLanes q ...), forward: layer kLogLanes down to 0.
-template <uint32_t kLayer>
-HWY_INLINE void ForwardInner(V32& a, V32& b, const FftLayers& tw, uint64_t q) {
+/// Innermost layers of kPairs pairs from pair q on (positions 2 kLanes q ...), forward: layer
+/// kLogLanes down to 0. A pair's layers depend on each other; several pairs side by side keep the
+/// execution ports busy, which out-of-order execution alone does not reach far enough ahead to do.
+template <uint32_t kPairs, uint32_t kLayer>
+HWY_INLINE void ForwardInner(V32* a, V32* b, const FftLayers& tw, uint64_t q) {
   // After i interleavings a lane's low bits are the group number within the pair, so the factors
   // are the 2^i of this pair, tiled.
   constexpr uint32_t kDone = kLogLanes - kLayer;
-  ForwardButterfly(a, b, TiledTwiddle<kDone>(tw.layer[kLayer] + (q << kDone)));
-  Zip(a, b);
-  if constexpr (kLayer > 0) ForwardInner<kLayer - 1>(a, b, tw, q);
+  for (uint32_t p = 0; p < kPairs; ++p) {
+    ForwardButterfly(a[p], b[p], TiledTwiddle<kDone>(tw.layer[kLayer] + ((q + p) << kDone)));
+    Zip(a[p], b[p]);
+  }
+  if constexpr (kLayer > 0) ForwardInner<kPairs, kLayer - 1>(a, b, tw, q);
 }
-template <uint32_t kLayer>
-HWY_INLINE void InverseInner(V32& a, V32& b, const FftLayers& tw, uint64_t q) {
+template <uint32_t kPairs, uint32_t kLayer>
+HWY_INLINE void InverseInner(V32* a, V32* b, const FftLayers& tw, uint64_t q) {
   constexpr uint32_t kPeriod = kLogLanes - kLayer;
-  Unzip(a, b);
-  InverseButterfly(a, b, TiledTwiddle<kPeriod>(tw.layer[kLayer] + (q << kPeriod)));
-  if constexpr (kLayer < kLogLanes) InverseInner<kLayer + 1>(a, b, tw, q);
+  for (uint32_t p = 0; p < kPairs; ++p) {
+    Unzip(a[p], b[p]);
+    InverseButterfly(a[p], b[p], TiledTwiddle<kPeriod>(tw.layer[kLayer] + ((q + p) << kPeriod)));
+  }
+  if constexpr (kLayer < kLogLanes) InverseInner<kPairs, kLayer + 1>(a, b, tw, q);
+}
+
+/// Pairs worked on side by side: what the registers hold.
+static constexpr uint32_t kInnerPairs = kLanes == 16 ? 4 : 2;
+
+template <uint32_t kPairs>
+HWY_INLINE void ForwardPairs(const M31* in, M31* out, const FftLayers& tw, uint64_t first,
+                             uint64_t q) {
+  V32 a[kPairs];
+  V32 b[kPairs];
+  for (uint32_t p = 0; p < kPairs; ++p) {
+    a[p] = Load(in + 2 * (q + p) * kLanes);
+    b[p] = Load(in + (2 * (q + p) + 1) * kLanes);
+  }
+  ForwardInner<kPairs, kLogLanes>(a, b, tw, first + q);
+  for (uint32_t p = 0; p < kPairs; ++p) {
+    Store(a[p], out + 2 * (q + p) * kLanes);
+    Store(b[p], out + (2 * (q + p) + 1) * kLanes);
+  }
+}
+template <uint32_t kPairs>
+HWY_INLINE void InversePairs(const M31* in, M31* out, const FftLayers& tw, uint64_t first,
+                             uint64_t q, int scale_shift) {
+  V32 a[kPairs];
+  V32 b[kPairs];
+  for (uint32_t p = 0; p < kPairs; ++p) {
+    a[p] = MulPowerOfTwo(Load(in + 2 * (q + p) * kLanes), scale_shift);
+    b[p] = MulPowerOfTwo(Load(in + (2 * (q + p) + 1) * kLanes), scale_shift);
+  }
+  InverseInner<kPairs, 0>(a, b, tw, first + q);
+  for (uint32_t p = 0; p < kPairs; ++p) {
+    Store(a[p], out + 2 * (q + p) * kLanes);
+    Store(b[p], out + (2 * (q + p) + 1) * kLanes);
+  }
 }
 
 /// Outermost kRadix layers of one block of 2^n, forward. in == out allowed.
@@ -207,13 +247,12 @@ inline void ForwardBlock(const M31* in, M31* out, uint32_t n, const FftLayers& t
   if (outer == 3) ForwardPass<3>(in, out, n, tw, block), source = out;
   if (outer == 2) ForwardPass<2>(in, out, n, tw, block), source = out;
   if (outer == 1) ForwardPass<1>(in, out, n, tw, block), source = out;
-  for (uint64_t q = 0; q < (uint64_t{1} << outer); ++q) {
-    V32 a = Load(source + 2 * q * kLanes);
-    V32 b = Load(source + (2 * q + 1) * kLanes);
-    ForwardInner<kLogLanes>(a, b, tw, (block << outer) + q);
-    Store(a, out + 2 * q * kLanes);
-    Store(b, out + (2 * q + 1) * kLanes);
+  const uint64_t pairs = uint64_t{1} << outer;
+  uint64_t q = 0;
+  for (; q + kInnerPairs <= pairs; q += kInnerPairs) {
+    ForwardPairs<kInnerPairs>(source, out, tw, block << outer, q);
   }
+  for (; q < pairs; ++q) ForwardPairs<1>(source, out, tw, block << outer, q);
 }
 
 inline void InverseBlock(const M31* in, M31* out, uint32_t n, const FftLayers& tw, uint64_t block,
@@ -227,13 +266,12 @@ inline void InverseBlock(const M31* in, M31* out, uint32_t n, const FftLayers& t
     InversePass<3>(out, n, tw, block);
     return;
   }
-  for (uint64_t q = 0; q < (uint64_t{1} << outer); ++q) {
-    V32 a = MulPowerOfTwo(Load(in + 2 * q * kLanes), scale_shift);
-    V32 b = MulPowerOfTwo(Load(in + (2 * q + 1) * kLanes), scale_shift);
-    InverseInner<0>(a, b, tw, (block << outer) + q);
-    Store(a, out + 2 * q * kLanes);
-    Store(b, out + (2 * q + 1) * kLanes);
+  const uint64_t pairs = uint64_t{1} << outer;
+  uint64_t q = 0;
+  for (; q + kInnerPairs <= pairs; q += kInnerPairs) {
+    InversePairs<kInnerPairs>(in, out, tw, block << outer, q, scale_shift);
   }
+  for (; q < pairs; ++q) InversePairs<1>(in, out, tw, block << outer, q, scale_shift);
   if (outer == 3) InversePass<3>(out, n, tw, block);
   if (outer == 2) InversePass<2>(out, n, tw, block);
   if (outer == 1) InversePass<1>(out, n, tw, block);
