@@ -181,6 +181,16 @@ HWY_INLINE void InversePairs(const M31* in, M31* out, const FftLayers& tw, uint6
   }
 }
 
+/// Factors of a block's kRadix outermost layers: layer n - 1 - r has 2^r, from t[2^r - 1] on.
+template <uint32_t kRadix>
+HWY_INLINE void LoadPassTwiddles(Twiddle* t, uint32_t n, const FftLayers& tw, uint64_t block) {
+  for (uint32_t r = 0; r < kRadix; ++r) {
+    for (uint32_t h = 0; h < (1u << r); ++h) {
+      t[(1u << r) - 1 + h] = BroadcastTwiddle(tw.layer[n - 1 - r][(block << r) + h]);
+    }
+  }
+}
+
 /// Outermost kRadix layers of one block of 2^n, forward. in == out allowed.
 template <uint32_t kRadix>
 HWY_INLINE void ForwardPass(const M31* in, M31* out, uint32_t n, const FftLayers& tw,
@@ -188,11 +198,7 @@ HWY_INLINE void ForwardPass(const M31* in, M31* out, uint32_t n, const FftLayers
   constexpr uint32_t kCount = 1u << kRadix;
   const uint64_t stride = uint64_t{1} << (n - kRadix);
   Twiddle t[kCount];
-  for (uint32_t r = 0; r < kRadix; ++r) {
-    for (uint32_t h = 0; h < (1u << r); ++h) {
-      t[(1u << r) - 1 + h] = BroadcastTwiddle(tw.layer[n - 1 - r][(block << r) + h]);
-    }
-  }
+  LoadPassTwiddles<kRadix>(t, n, tw, block);
   for (uint64_t l = 0; l < stride; l += kLanes) {
     V32 v[kCount];
     for (uint32_t j = 0; j < kCount; ++j) v[j] = Load(in + j * stride + l);
@@ -213,11 +219,7 @@ HWY_INLINE void InversePass(M31* data, uint32_t n, const FftLayers& tw, uint64_t
   constexpr uint32_t kCount = 1u << kRadix;
   const uint64_t stride = uint64_t{1} << (n - kRadix);
   Twiddle t[kCount];
-  for (uint32_t r = 0; r < kRadix; ++r) {
-    for (uint32_t h = 0; h < (1u << r); ++h) {
-      t[(1u << r) - 1 + h] = BroadcastTwiddle(tw.layer[n - 1 - r][(block << r) + h]);
-    }
-  }
+  LoadPassTwiddles<kRadix>(t, n, tw, block);
   for (uint64_t l = 0; l < stride; l += kLanes) {
     V32 v[kCount];
     for (uint32_t j = 0; j < kCount; ++j) v[j] = Load(data + j * stride + l);
