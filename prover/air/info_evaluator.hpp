@@ -4,8 +4,8 @@
 // A script is a class with `template <class E> void evaluate(E& eval) const`. E offers
 //   F, EF                                base and secure values of this run
 //   F next_trace_mask()                  next main-trace column (tree 1) at the current row
-//   std::array<F, N> next_interaction_mask(tree, offsets)
-//                                        next column of `tree` at N row offsets
+//   next_interaction_mask<N>(tree, offsets)
+//                                        next column of `tree` at N row offsets; index the result
 //   EF next_extension_mask(tree, offset) next four columns of `tree`, read as one secure value
 //   F preprocessed_column(id)            preprocessed column by string id, current row
 //   F constant(M31), EF secure_constant(QM31)

@@ -23,18 +23,18 @@ function(stwo_add_air name)
   set(index 0)
   foreach(script IN LISTS ARG_SCRIPTS)
     string(APPEND STWO_AIR_TARGET_CODE
-      "void Constraints${index}(const void* s, const ConstraintRows& rows, uint64_t begin, uint64_t end) {\n"
+      "void ${name}_constraints_${index}(const void* s, const ConstraintRows& rows, uint64_t begin, uint64_t end) {\n"
       "  EvaluateRows(*static_cast<const air::${script}*>(s), rows, begin, end);\n}\n"
-      "void Trace${index}(const void* s, const TraceRows& rows, uint64_t begin, uint64_t end) {\n"
+      "void ${name}_trace_${index}(const void* s, const TraceRows& rows, uint64_t begin, uint64_t end) {\n"
       "  GenerateRows(*static_cast<const air::${script}*>(s), rows, begin, end);\n}\n")
     string(APPEND STWO_AIR_EXPORTS
-      "HWY_EXPORT(Constraints${index});\nHWY_EXPORT(Trace${index});\n"
+      "HWY_EXPORT(${name}_constraints_${index});\nHWY_EXPORT(${name}_trace_${index});\n"
       "template <>\nconst RowKernels& row_kernels<air::${script}>() {\n"
       "  static const RowKernels kernels{\n"
       "      [](const void* s, const ConstraintRows& rows, uint64_t begin, uint64_t end) {\n"
-      "        HWY_DYNAMIC_DISPATCH(Constraints${index})(s, rows, begin, end);\n      },\n"
+      "        HWY_DYNAMIC_DISPATCH(${name}_constraints_${index})(s, rows, begin, end);\n      },\n"
       "      [](const void* s, const TraceRows& rows, uint64_t begin, uint64_t end) {\n"
-      "        HWY_DYNAMIC_DISPATCH(Trace${index})(s, rows, begin, end);\n      }};\n"
+      "        HWY_DYNAMIC_DISPATCH(${name}_trace_${index})(s, rows, begin, end);\n      }};\n"
       "  return kernels;\n}\n")
     string(APPEND STWO_AIR_DECLARATIONS "struct ${script};\n")
     math(EXPR index "${index} + 1")

@@ -86,7 +86,7 @@ class CpuSession final : public ProofSession {
     for (const auto& c : s_.instance->components()) {
       if (c->enabled()) degree = std::max(degree, c->info().max_degree());
     }
-    constant_right_ = degree <= 2;
+    constant_right_ = degree <= 2 && !p_.full_domain_composition;
     if (constant_right_) {
       compose_half_domain();
     } else {

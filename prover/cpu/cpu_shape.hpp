@@ -51,6 +51,10 @@ class CpuShape final : public PreparedShape {
   /// Hashes a tree's columns.
   void hash_columns(uint32_t tree) const;
 
+  /// Takes the full-domain composition also where degree 2 allows the half-domain one. Same bytes,
+  /// more work: for comparing the two.
+  bool full_domain_composition = false;
+
   mutable std::vector<CommittedTree> trees;
   /// Coordinates of the first 2^D storage points of the query domain.
   Buffer<M31> domain_x;

@@ -20,6 +20,15 @@ HWY_BEFORE_NAMESPACE();
 namespace stwo {
 namespace HWY_NAMESPACE {
 
+/// N masks of one column. Not std::array, whose implicit constructor would not be compiled for the
+/// target region's instruction set.
+template <size_t N>
+struct PackedMasks {
+  PackedM31 v[N];
+  HWY_INLINE PackedMasks() {}
+  HWY_INLINE const PackedM31& operator[](size_t i) const { return v[i]; }
+};
+
 class RowEvaluator {
  public:
   using F = PackedM31;
@@ -35,11 +44,11 @@ class RowEvaluator {
     return F(Load(column + row_));
   }
   template <size_t N>
-  HWY_INLINE std::array<F, N> next_interaction_mask(uint32_t tree,
-                                                    const std::array<int, N>& offsets) {
+  HWY_INLINE PackedMasks<N> next_interaction_mask(uint32_t tree,
+                                                  const std::array<int, N>& offsets) {
     const M31* column = rows_.tree_columns[tree][next_[tree]++];
-    std::array<F, N> out;
-    for (size_t i = 0; i < N; ++i) out[i] = at_offset(column, offsets[i]);
+    PackedMasks<N> out;
+    for (size_t i = 0; i < N; ++i) out.v[i] = at_offset(column, offsets[i]);
     return out;
   }
   HWY_INLINE EF next_extension_mask(uint32_t tree, int offset) {

@@ -134,6 +134,34 @@ TEST(Prove, BytesDoNotDependOnThreadsOrRequest) {
   }
 }
 
+TEST(Prove, BothCompositionPathsGiveTheSameBytes) {
+  const auto backend = make_cpu_backend(2);
+  const auto compare = [&](const Statement& s, const char* config) {
+    const auto prepared = backend->prepare(make_shape(s, parse_config(config)));
+    const std::string half = write_proof_json(prove(*prepared));
+    dynamic_cast<cpu::CpuShape&>(*prepared).full_domain_composition = true;
+    EXPECT_EQ(write_proof_json(prove(*prepared)), half) << s.air << " " << config;
+  };
+  for (const char* config : {"fast", "blowup=2,last=1,fold=2", "blowup=3,queries=9"}) {
+    for (const uint64_t log : {4u, 5u, 9u}) {
+      compare(statement("wide_fibonacci", HashVariant::kBlake2s,
+                        {{"log_n_rows", log}, {"sequence_len", 17}}),
+              config);
+      compare(statement("wide_fibonacci_pair", HashVariant::kBlake2sM31,
+                        {{"log_n_rows", 7},
+                         {"sequence_len", 4},
+                         {"second_log_n_rows", log},
+                         {"second_sequence_len", 6}}),
+              config);
+    }
+  }
+  for (const char* config : {"blowup=1,lift=8", "blowup=2,lift=12,fold=3"}) {
+    compare(statement("wide_fibonacci_seq", HashVariant::kBlake2s,
+                      {{"log_n_rows", 6}, {"sequence_len", 5}}),
+            config);
+  }
+}
+
 TEST(Prove, MixedConfigIsAnotherTranscript) {
   auto s =
       statement("wide_fibonacci", HashVariant::kBlake2s, {{"log_n_rows", 5}, {"sequence_len", 6}});
