@@ -223,6 +223,22 @@ std::shared_ptr<const ProofShape> make_shape(const Statement& statement, const P
   return shape;
 }
 
+ComponentMask component_mask(const ProofShape& shape, size_t component,
+                             const std::vector<std::vector<std::vector<QM31>>>& sampled_values) {
+  const auto& masks = shape.instance->components()[component]->info().mask_offsets;
+  const ComponentSpan& span = shape.spans[component];
+  ComponentMask mask;
+  // Tree 0 stays empty: it is addressed by id.
+  mask.trees.resize(std::max<size_t>(masks.size(), 2));
+  for (size_t t = 1; t < masks.size(); ++t) {
+    mask.trees[t] = std::span(sampled_values[t]).subspan(span.first_column[t], masks[t].size());
+  }
+  for (const uint32_t column : span.preprocessed) {
+    mask.preprocessed.push_back(sampled_values[0][column][0]);
+  }
+  return mask;
+}
+
 std::vector<uint32_t> preprocessed_query_positions(const std::vector<uint32_t>& positions,
                                                    uint32_t lifting_log_size, uint32_t height) {
   std::vector<uint32_t> out;

@@ -78,6 +78,11 @@ struct ProofShape {
 /// rule (protocol.md 6.1, 6.3, 12).
 std::shared_ptr<const ProofShape> make_shape(const Statement& statement, const PcsConfig& config);
 
+/// The sampled values a component's script asks for, out of [tree][column][sample] values that have
+/// the shape's mask shape. Refers to sampled_values.
+ComponentMask component_mask(const ProofShape& shape, size_t component,
+                             const std::vector<std::vector<std::vector<QM31>>>& sampled_values);
+
 /// Positions at which tree 0 (height h0) is opened, for sorted query positions on log L. May be
 /// unsorted and repeat when L > h0 > 0; empty for h0 = 0. One entry per query otherwise.
 std::vector<uint32_t> preprocessed_query_positions(const std::vector<uint32_t>& positions,

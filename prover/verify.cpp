@@ -70,7 +70,6 @@ class Verifier {
   void observe(std::string_view step) {
     if (transcript_) transcript_(step, channel_.digest());
   }
-  ComponentMask component_mask(const Component& component, const ComponentSpan& span) const;
 
   const ProofShape& shape_;
   const StarkProof& proof_;
@@ -198,22 +197,6 @@ VerifyResult Verifier::constraint_evaluation() {
   return {};
 }
 
-ComponentMask Verifier::component_mask(const Component& component,
-                                       const ComponentSpan& span) const {
-  ComponentMask mask;
-  const auto& masks = component.info().mask_offsets;
-  for (size_t t = 0; t < std::max<size_t>(masks.size(), 2); ++t) {
-    // Tree 0 is addressed by id, see mask.preprocessed.
-    const size_t n = t == 0 || t >= masks.size() ? 0 : masks[t].size();
-    const std::span<const std::vector<QM31>> tree = proof_.sampled_values[t];
-    mask.trees.push_back(tree.subspan(n == 0 ? 0 : span.first_column[t], n));
-  }
-  for (const uint32_t column : span.preprocessed) {
-    mask.preprocessed.push_back(proof_.sampled_values[0][column][0]);
-  }
-  return mask;
-}
-
 VerifyResult Verifier::oods() {
   const QM31 t = channel_.draw_secure_felt();
   if (!secure_point_from_parameter(t, &oods_point_)) {
@@ -228,7 +211,7 @@ VerifyResult Verifier::oods() {
   QM31 constraints;
   const auto& components = shape_.instance->components();
   for (size_t i = 0; i < components.size(); ++i) {
-    const ComponentMask mask = component_mask(*components[i], shape_.spans[i]);
+    const ComponentMask mask = component_mask(shape_, i, proof_.sampled_values);
     components[i]->evaluate_at_point(mask, constraint_coefficient_, &constraints);
   }
 

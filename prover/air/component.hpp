@@ -26,8 +26,9 @@ struct ConstraintRows {
   std::vector<const M31*> preprocessed;
   /// Weight of each constraint, in constraint order.
   const QM31* coefficients = nullptr;
-  /// 1 / vanishing value of each block of 2^trace_log_size rows.
-  const M31* inverse_vanishing = nullptr;
+  /// 1 / vanishing value of each of the first two blocks of 2^trace_log_size rows: no more are
+  /// needed.
+  M31 inverse_vanishing[2];
   uint32_t trace_log_size = 0;
   /// Log size of the canonic domain whose first rows are evaluated (for row offsets).
   uint32_t domain_log_size = 0;

@@ -8,6 +8,7 @@
 #include "prover/cpu/cpu_shape.hpp"
 #include "prover/errors.hpp"
 #include "prover/pcs/quotients.hpp"
+#include "prover/poly/circle_fft.hpp"
 
 namespace stwo::cpu {
 namespace {
@@ -86,6 +87,7 @@ class CpuSession final : public ProofSession {
     for (const auto& c : s_.instance->components()) {
       if (c->enabled()) degree = std::max(degree, c->info().max_degree());
     }
+    weights_ = constraint_weights();
     constant_right_ = degree <= 2 && !p_.full_domain_composition;
     if (constant_right_) {
       compose_half_domain();
@@ -215,7 +217,6 @@ class CpuSession final : public ProofSession {
   /// Sum of all components' quotients on the first 2^log_rows rows, each lifted from its own
   /// 2^(log_size + extra) rows.
   void accumulate_components(const SecureColumns& accumulator, uint32_t log_rows, uint32_t extra) {
-    const auto weights = constraint_weights();
     const auto order = contributing_components();
     const auto& components = s_.instance->components();
     const uint64_t rows = uint64_t{1} << log_rows;
@@ -229,11 +230,11 @@ class CpuSession final : public ProofSession {
       const SecureColumns part =
           direct ? accumulator
                  : secure_columns(p_.scratch() + secure_words(rows), uint64_t{1} << log);
-      const QM31* own_weights = weights.data() + s_.spans[i].first_constraint;
-      pool_.parallel_ranges(uint64_t{1} << log, kMinRows,
-                            [&](uint64_t begin, uint64_t end, uint32_t) {
-                              evaluate_rows(i, own_weights, part, 0, begin, end);
-                            });
+      const ConstraintRows args = constraint_rows(i, part, 0);
+      pool_.parallel_ranges(
+          uint64_t{1} << log, kMinRows, [&](uint64_t begin, uint64_t end, uint32_t) {
+            components[i]->kernels().constraints(components[i]->script(), args, begin, end);
+          });
       if (!direct) {
         pool_.parallel_ranges(rows, kMinRows, [&](uint64_t begin, uint64_t end, uint32_t) {
           lift_add(part, log_rows - log, accumulator, begin, end);
@@ -243,14 +244,14 @@ class CpuSession final : public ProofSession {
     }
   }
 
-  /// Weighted constraints over the vanishing polynomial on storage rows [begin, end) of a
-  /// component's extended columns, stored from out[begin - out_first_row] on.
-  void evaluate_rows(size_t index, const QM31* weights, const SecureColumns& out,
-                     uint64_t out_first_row, uint64_t begin, uint64_t end) const {
+  /// Arguments of a component's constraint kernel on its extended columns; row r is stored at
+  /// out[r - out_first_row].
+  ConstraintRows constraint_rows(size_t index, const SecureColumns& out,
+                                 uint64_t out_first_row) const {
     const Component& component = *s_.instance->components()[index];
     const ComponentSpan& span = s_.spans[index];
     ConstraintRows rows;
-    rows.coefficients = weights;
+    rows.coefficients = weights_.data() + span.first_constraint;
     rows.trace_log_size = component.log_size();
     rows.domain_log_size = component.log_size() + s_.log_blowup();
     const auto& masks = component.info().mask_offsets;
@@ -263,15 +264,13 @@ class CpuSession final : public ProofSession {
     for (const uint32_t c : span.preprocessed) rows.preprocessed.push_back(p_.trees[0].columns[c]);
     // The vanishing polynomial is constant on each block of 2^n storage rows.
     const CanonicCoset domain{rows.domain_log_size};
-    M31 inverse_vanishing[2];
     for (uint32_t block = 0; block < 2; ++block) {
-      inverse_vanishing[block] =
+      rows.inverse_vanishing[block] =
           vanishing_at(domain, block << rows.trace_log_size, rows.trace_log_size).inverse();
     }
-    rows.inverse_vanishing = inverse_vanishing;
     for (uint32_t k = 0; k < 4; ++k) rows.out[k] = out.c[k];
     rows.out_first_row = out_first_row;
-    component.kernels().constraints(component.script(), rows, begin, end);
+    return rows;
   }
 
   static M31 vanishing_at(const CanonicCoset& domain, uint32_t storage_row, uint32_t log_size) {
@@ -339,7 +338,6 @@ class CpuSession final : public ProofSession {
 
   /// The composition quotient at the first row of the second block.
   QM31 quotient_at_second_block() const {
-    const auto weights = constraint_weights();
     M31 storage[4][kBufferPaddingBytes / sizeof(M31)];
     SecureColumns out;
     for (size_t k = 0; k < 4; ++k) out.c[k] = storage[k];
@@ -347,7 +345,9 @@ class CpuSession final : public ProofSession {
     for (const size_t i : contributing_components()) {
       // Lifting maps the first row of the composition's second block to that of every component's.
       const uint64_t row = uint64_t{1} << s_.instance->components()[i]->log_size();
-      evaluate_rows(i, weights.data() + s_.spans[i].first_constraint, out, row, row, row + 1);
+      const Component& component = *s_.instance->components()[i];
+      component.kernels().constraints(component.script(), constraint_rows(i, out, row), row,
+                                      row + 1);
       sum += out.at(0);
     }
     return sum;
@@ -434,16 +434,7 @@ class CpuSession final : public ProofSession {
     QM31 expected;
     for (size_t i = 0; i < s_.spans.size(); ++i) {
       const Component& component = *s_.instance->components()[i];
-      ComponentMask mask;
-      mask.trees.resize(std::max<size_t>(component.info().mask_offsets.size(), 2));
-      for (size_t t = 1; t < component.info().mask_offsets.size(); ++t) {
-        mask.trees[t] =
-            std::span(samples[t])
-                .subspan(s_.spans[i].first_column[t], component.info().mask_offsets[t].size());
-      }
-      for (const uint32_t c : s_.spans[i].preprocessed) {
-        mask.preprocessed.push_back(samples[0][c][0]);
-      }
+      const ComponentMask mask = component_mask(s_, i, samples);
       component.evaluate_at_point(mask, alpha_, &expected);
     }
     const uint32_t d = s_.max_degree_log_size;
@@ -551,34 +542,19 @@ class CpuSession final : public ProofSession {
   }
 
   LinePoly interpolate_last_layer() const {
-    const uint32_t m = s_.last_layer_log_size();
-    const uint64_t size = uint64_t{1} << m;
+    const uint64_t size = uint64_t{1} << s_.last_layer_log_size();
     std::vector<QM31> c(size);
     for (uint64_t i = 0; i < size; ++i) c[i] = p_.last_layer.at(i);
-    for (uint32_t k = 0; k < m; ++k) {
-      const uint32_t* inverse_x = p_.twiddles().line_inverse_x(m - k);
-      const uint64_t half = uint64_t{1} << k;
-      for (uint64_t h = 0; h < size >> (k + 1); ++h) {
-        for (uint64_t l = 0; l < half; ++l) {
-          QM31& a = c[(h << (k + 1)) + l];
-          QM31& b = c[(h << (k + 1)) + half + l];
-          const QM31 s = a + b;
-          b = (a - b) * M31(inverse_x[h] / 2);
-          a = s;
-        }
-      }
-    }
-    const M31 scale = inverse_power_of_two(m);
+    line_interpolate(c);
     LinePoly poly;
     poly.log_size = s_.config.fri.log_last_layer_degree_bound;
     const uint64_t kept = uint64_t{1} << poly.log_size;
     for (uint64_t i = kept; i < size; ++i) {
       STWO_CHECK(c[i].is_zero(), "the last FRI layer exceeds its degree bound");
     }
-    poly.coeffs.resize(kept);
-    for (uint64_t i = 0; i < kept; ++i) {
-      poly.coeffs[bit_reverse(static_cast<uint32_t>(i), poly.log_size)] = c[i] * scale;
-    }
+    c.resize(kept);
+    bit_reverse_in_place(c);
+    poly.coeffs = std::move(c);
     return poly;
   }
 
@@ -666,6 +642,7 @@ class CpuSession final : public ProofSession {
   Channel channel_;
   StarkProof proof_;
   QM31 alpha_;
+  std::vector<QM31> weights_;
   bool constant_right_ = false;
   M31 right_constant_[4];
   CirclePoint<QM31> oods_point_;

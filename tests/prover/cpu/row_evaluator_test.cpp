@@ -47,7 +47,7 @@ TEST(RowEvaluator, MatchesThePointEvaluatorOnEveryRow) {
       for (size_t i = 0; i < info.n_constraints(); ++i) weights.push_back(rng.qm31());
       args.coefficients = weights.data();
       const M31 inverse[2] = {M31(3), M31(5)};
-      args.inverse_vanishing = inverse;
+      std::copy(std::begin(inverse), std::end(inverse), args.inverse_vanishing);
       args.trace_log_size = trace_log;
       args.domain_log_size = domain_log;
       SecureColumns out;
