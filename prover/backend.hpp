@@ -88,6 +88,9 @@ class PreparedShape {
   virtual std::unique_ptr<ProofSession> begin(const TranscriptObserver& observer = {}) = 0;
 };
 
+/// prover/report/device_report.hpp.
+class DeviceTelemetry;
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -97,6 +100,8 @@ class Backend {
   virtual std::string description() const = 0;
   /// Throws EnvironmentError when the machine cannot hold the shape.
   virtual std::unique_ptr<PreparedShape> prepare(std::shared_ptr<const ProofShape> shape) = 0;
+  /// What the device did and holds; null for a backend without a device. Owned by the backend.
+  virtual const DeviceTelemetry* telemetry() const { return nullptr; }
 };
 
 }  // namespace stwo

@@ -51,6 +51,12 @@ struct RowKernels {
   /// Null when the script has no row-local trace generator.
   void (*trace)(const void* script, const TraceRows& rows, uint64_t row_begin,
                 uint64_t row_end) = nullptr;
+  /// The script's name among device kernels: AIR folder and index, e.g. "wide_fibonacci" and 0 for
+  /// wide_fibonacci_constraints_0 and wide_fibonacci_trace_0.
+  const char* air = "";
+  uint32_t script_index = 0;
+  /// Size of the script object, which device kernels take by value.
+  size_t script_bytes = 0;
 };
 
 /// Specialised for each script in the code stwo_add_air generates.

@@ -98,6 +98,14 @@ uint64_t parse_number(const std::string& name, const std::string& text, uint64_t
   return value;
 }
 
+uint32_t parse_device(const std::string& text) {
+  return static_cast<uint32_t>(parse_number("--device", text, 0, 1023));
+}
+
+uint32_t parse_sm(const std::string& text) {
+  return static_cast<uint32_t>(parse_number("--sm", text, 50, 999));
+}
+
 void check_file_statement(const std::string& path, const Statement& statement) {
   const std::string name = "proof file " + path + ": statement: ";
   try {

@@ -38,6 +38,11 @@ class StatementArguments {
 /// A decimal number in [min, max]; no sign, no prefix, no leading space. `name` is the option.
 uint64_t parse_number(const std::string& name, const std::string& text, uint64_t min, uint64_t max);
 
+/// Number of a device (--device).
+uint32_t parse_device(const std::string& text);
+/// Compute capability as a number, 90 for 9.0 (--sm).
+uint32_t parse_sm(const std::string& text);
+
 /// Checks that the file's statement is complete and one this program knows, with its parameters in
 /// declared order. Throws FormatError: the file is at fault, not the command line.
 void check_file_statement(const std::string& path, const Statement& statement);
@@ -46,6 +51,7 @@ void add_prove_command(CLI::App& app, CommandRun* run);
 void add_verify_command(CLI::App& app, CommandRun* run);
 void add_inspect_command(CLI::App& app, CommandRun* run);
 void add_airs_command(CLI::App& app, CommandRun* run);
+void add_research_command(CLI::App& app, CommandRun* run);
 
 /// Clock readings at the start of main().
 struct ProcessStart {

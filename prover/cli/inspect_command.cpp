@@ -1,4 +1,4 @@
-// stwo inspect: what is in a proof file, an AIR's recorded constraints or a report.
+// stwo inspect: what is in a proof file, an AIR's recorded constraints, a plan or a report.
 
 #include <algorithm>
 #include <map>
@@ -7,6 +7,7 @@
 #include "prover/air/air.hpp"
 #include "prover/cli/arguments.hpp"
 #include "prover/cli/console.hpp"
+#include "prover/cli/cuda_support.hpp"
 #include "prover/errors.hpp"
 #include "prover/proof/proof_json.hpp"
 #include "prover/report/product_report.hpp"
@@ -21,6 +22,9 @@ using Json = nlohmann::ordered_json;
 struct InspectArguments {
   std::string file;
   StatementArguments statement;
+  std::optional<std::string> config;
+  std::optional<std::string> device;
+  std::optional<std::string> sm;
   bool json = false;
   bool text = false;
 };
@@ -124,12 +128,16 @@ int inspect_proof(const InspectArguments& arguments) {
 
 // ---- inspect program ---------------------------------------------------------------------------
 
+/// A statement comes from a proof file or from options, never from both.
+void check_one_source(const InspectArguments& arguments, const std::string& command) {
+  if (arguments.file.empty() == !arguments.statement.given()) {
+    throw UsageError("USAGE", command + " needs either a proof file or --air; give one of them");
+  }
+}
+
 int inspect_program(const InspectArguments& arguments) {
   Statement statement;
-  if (arguments.file.empty() == !arguments.statement.given()) {
-    throw UsageError("USAGE",
-                     "inspect program needs either a proof file or --air; give one of them");
-  }
+  check_one_source(arguments, "inspect program");
   if (arguments.statement.given()) {
     statement = arguments.statement.statement();
   } else {
@@ -198,7 +206,73 @@ int inspect_program(const InspectArguments& arguments) {
   return 0;
 }
 
+// ---- inspect plan ------------------------------------------------------------------------------
+
+std::shared_ptr<const ProofShape> shape_to_plan(const InspectArguments& arguments) {
+  if (arguments.statement.given()) {
+    return make_shape(arguments.statement.statement(),
+                      parse_config(arguments.config.value_or("secure")));
+  }
+  if (arguments.config) {
+    throw UsageError("USAGE", "--config belongs to --air; a proof file has its own config");
+  }
+  const ProofFile file = read_proof_file(arguments.file).file;
+  check_file_statement(arguments.file, file.statement);
+  try {
+    return make_shape(file.statement, file.config);
+  } catch (const UsageError& e) {
+    throw FormatError("PROOF_STATEMENT", "proof file " + arguments.file + ": " + e.what());
+  }
+}
+
+int inspect_plan_command(const InspectArguments& arguments) {
+  check_one_source(arguments, "inspect plan");
+  PlanTarget target;
+  if (arguments.device && arguments.sm) {
+    throw UsageError("USAGE", "--device and --sm exclude each other; a device has its own SM");
+  }
+  if (arguments.device) target.device = parse_device(*arguments.device);
+  if (arguments.sm) target.described_sm = parse_sm(*arguments.sm);
+  const std::shared_ptr<const ProofShape> shape = shape_to_plan(arguments);
+  print(inspect_plan(shape, target, arguments.json));
+  return 0;
+}
+
 // ---- inspect report ----------------------------------------------------------------------------
+
+/// Device, kernels and work of a valid CUDA report.
+std::string device_summary(const Json& report, size_t shown_request) {
+  const auto text = [&](const std::string& pointer) {
+    const Json& value = report.at(Json::json_pointer(pointer));
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  const auto of_request = [&](const std::string& vector) {
+    return report.at(Json::json_pointer(vector)).at(shown_request).get<uint64_t>();
+  };
+  const auto bytes = [&](const std::string& pointer) {
+    return format_bytes(report.at(Json::json_pointer(pointer)).get<uint64_t>());
+  };
+  std::string out;
+  out += "device     " + text("/device/name") + " (" + text("/device/uuid") + "), SM " +
+         text("/device/sm_major") + "." + text("/device/sm_minor") + ", driver " +
+         text("/device/driver_version") + ", nvcc " + text("/identity/nvcc_version") + "\n";
+  out += "code       " + std::to_string(report.at("modules").size()) + " modules, strict " +
+         text("/aot/strict") + ", execution " + text("/execution_mode") + "\n";
+  const auto copies = [&](const std::string& direction) {
+    return std::to_string(of_request("/transfers/" + direction + "_operations")) + " (" +
+           format_bytes(of_request("/transfers/" + direction + "_bytes")) + ")";
+  };
+  out += "launches   " + std::to_string(of_request("/counters/kernel_launches")) + " kernels, " +
+         std::to_string(of_request("/counters/graph_launches")) + " graphs, " +
+         std::to_string(of_request("/counters/sync_calls")) +
+         " synchronisations; the plan's least " + text("/plan/predicted_minimum_launches") + "\n";
+  out += "transfers  " + copies("h2d") + " to the device, " + copies("d2h") + " back, " +
+         copies("d2d") + " on it\n";
+  out += "memory     " + bytes("/memory/accounted_peak") + " at peak, pool " +
+         bytes("/memory/pool_used") + " of " + bytes("/memory/pool_reserved") + ", device has " +
+         bytes("/memory/capacity") + "\n";
+  return out;
+}
 
 /// The reader's view of a valid report.
 std::string report_summary(const Json& report) {
@@ -206,16 +280,25 @@ std::string report_summary(const Json& report) {
     const Json& value = report.at(Json::json_pointer(pointer));
     return value.is_string() ? value.get<std::string>() : value.dump();
   };
+  const bool cuda = report.at("backend") == "cuda";
+  const Json& requests = report.at("requests");
   std::string out;
   out += "workload   " + text("/statement/workload_id") + " (" +
          text("/statement/structural_class") + "), config " + text("/statement/config") + "\n";
-  out += "backend    " + text("/backend") + ": " + text("/cpu/instruction_set") + "; " +
-         text("/cpu/model_name") + "\n";
+  out += "backend    " + text("/backend") + (cuda ? ", host " : ": ") +
+         text("/cpu/instruction_set") + "; " + text("/cpu/model_name") + "\n";
+  // Counters of the last request: a steady one where there are any.
+  if (cuda) out += device_summary(report, requests.size() - 1);
   out += "source     " + text("/identity/source_commit") + ", dirty " + text("/identity/dirty") +
          ", " + text("/identity/build_type") + ", " + text("/identity/host_compiler") + "\n";
   out += "proof      " + text("/proof/canonical_bytes") + " bytes, sha256 " +
-         text("/proof/canonical_sha256") + ", verified " + text("/proof/verified") + "\n\n";
-  const Json& stages = report.at("stage_ns");
+         text("/proof/canonical_sha256") + ", verified " + text("/proof/verified") + "\n";
+  out += "verdicts   " +
+         (report.at("eligible_for_cuda_verdict").get<bool>()
+              ? std::string("eligible")
+              : "not eligible: " + text("/ineligible_reason")) +
+         "\n\n";
+  const Json& stages = report.at(cuda ? "device_stage_ns" : "stage_ns");
   const bool steady = !stages.at("median").is_null();
   const Json& shown = steady ? stages.at("median") : stages.at("first");
   std::vector<std::vector<std::string>> rows;
@@ -225,44 +308,75 @@ std::string report_summary(const Json& report) {
     rows.push_back({stage, format_ms(ns), format_percent(ns, total),
                     stage == "total" ? "" : bar(ns, total, 30)});
   }
-  out += format_table(
-      {steady ? "stage (median of steady)" : "stage (first request)", ">ms", ">share", ""}, rows);
+  out += format_table({std::string(steady ? "stage (median of steady" : "stage (first request") +
+                           (cuda ? ", device time)" : ")"),
+                       ">ms", ">share", ""},
+                      rows);
   out += "\n";
   rows.clear();
-  for (const Json& r : report.at("requests")) {
+  std::vector<std::string> header = {">request", "role",    ">prove ms",        ">encode",
+                                     ">decode",  ">verify", ">verified request"};
+  if (cuda) header.insert(header.begin() + 3, {">device", ">host gap"});
+  for (const Json& r : requests) {
     const auto ms = [&](const char* key) { return format_ms(r.at(key).get<uint64_t>()); };
-    rows.push_back({r.at("ordinal").dump(), r.at("role").get<std::string>(), ms("resident_prove"),
-                    ms("encode"), ms("terminal_decode"), ms("independent_verification"),
-                    ms("verified_request")});
+    std::vector<std::string> row = {r.at("ordinal").dump(), r.at("role").get<std::string>(),
+                                    ms("resident_prove"),   ms("encode"),
+                                    ms("terminal_decode"),  ms("independent_verification"),
+                                    ms("verified_request")};
+    if (cuda) {
+      // A valid report's device time lies within the resident time.
+      const uint64_t gap =
+          r.at("resident_prove").get<uint64_t>() - r.at("device_elapsed").get<uint64_t>();
+      row.insert(row.begin() + 3, {ms("device_elapsed"), format_ms(gap)});
+    }
+    rows.push_back(std::move(row));
   }
-  return out + format_table({">request", "role", ">prove ms", ">encode", ">decode", ">verify",
-                             ">verified request"},
-                            rows);
+  return out + format_table(header, rows);
+}
+
+/// One line per broken rule or flag.
+template <class Item>
+std::string item_lines(const std::vector<Item>& items) {
+  std::string out;
+  for (const Item& item : items) {
+    out += item.code + " " + (item.path.empty() ? "(whole report)" : item.path) + ": " +
+           one_line(item.message) + "\n";
+  }
+  return out;
+}
+template <class Item>
+Json item_list(const std::vector<Item>& items) {
+  Json list = Json::array();
+  for (const Item& item : items) {
+    list.push_back({{"code", item.code}, {"path", item.path}, {"message", one_line(item.message)}});
+  }
+  return list;
 }
 
 int inspect_report(const InspectArguments& arguments) {
   const std::string text = read_input_file(arguments.file, "report", kMaxReportBytes);
   const std::vector<ReportViolation> violations = check_report(text);
+  const std::vector<ContractFlag> flags = contract_flags(text);
   if (arguments.json) {
-    Json list = Json::array();
-    for (const ReportViolation& v : violations) {
-      list.push_back({{"code", v.code}, {"path", v.path}, {"message", one_line(v.message)}});
-    }
     print(Json{{"schema", "stwo_inspect_report_v1"},
                {"valid", violations.empty()},
-               {"violations", list}}
+               {"violations", item_list(violations)},
+               {"contract_flags", item_list(flags)}}
               .dump(-1, ' ', false, Json::error_handler_t::replace) +
           "\n");
   } else if (violations.empty()) {
-    print(report_summary(Json::parse(text)) + "\nvalid: all rules of " +
-          std::string(kProductReportSchema) + " hold\n");
-  } else {
-    std::string out = "invalid: " + std::to_string(violations.size()) + " violations\n";
-    for (const ReportViolation& v : violations) {
-      out += v.code + " " + (v.path.empty() ? "(whole report)" : v.path) + ": " +
-             one_line(v.message) + "\n";
+    const Json report = Json::parse(text);
+    std::string out = report_summary(report) + "\n";
+    if (!flags.empty()) {
+      out += "flags: " + std::to_string(flags.size()) + " things a production run must not do\n" +
+             item_lines(flags);
+    } else if (report.at("backend") == "cuda") {
+      out += "flags: none\n";
     }
-    print(out);
+    print(out + "valid: all rules of " + std::string(kProductReportSchema) + " hold\n");
+  } else {
+    print("invalid: " + std::to_string(violations.size()) + " violations\n" +
+          item_lines(violations));
   }
   return static_cast<int>(violations.empty() ? ExitCode::kDone : ExitCode::kInvalidEvidence);
 }
@@ -271,12 +385,13 @@ int inspect_report(const InspectArguments& arguments) {
 
 void add_inspect_command(CLI::App& app, CommandRun* run) {
   CLI::App* inspect = app.add_subcommand(
-      "inspect", "Show what is in a proof file, a constraint program or a report");
+      "inspect", "Show what is in a proof file, a constraint program, a plan or a report");
   inspect->require_subcommand(1);
   inspect->footer(
       "Examples:\n"
       "  stwo inspect proof proof.json\n"
       "  stwo inspect program proof.json --text\n"
+      "  stwo inspect plan proof.json\n"
       "  stwo inspect report report.json");
 
   const auto add = [&](const char* name, const char* help, auto action) {
@@ -304,13 +419,37 @@ void add_inspect_command(CLI::App& app, CommandRun* run) {
       "  stwo inspect program proof.json\n"
       "  stwo inspect program --air wide_fibonacci --log-n-rows 4 --sequence-len 5 --text");
 
+  auto [plan, plan_arguments] =
+      add("plan", "Plan of a statement on a CUDA device: launches, passes, memory",
+          inspect_plan_command);
+  plan->add_option("file", plan_arguments->file, "proof file whose statement to plan")
+      ->option_text("FILE");
+  plan_arguments->statement.add_to(*plan, false);
+  plan->add_option("--config", plan_arguments->config,
+                   "with --air: secure (default), fast or "
+                   "pow=,blowup=,queries=,last=,fold=,lift=")
+      ->option_text("CONFIG");
+  plan->add_option("--device", plan_arguments->device, "number of the device, default 0")
+      ->option_text("N");
+  plan->add_option("--sm", plan_arguments->sm,
+                   "plan for a device of this compute capability, 90 for 9.0; none has to be there")
+      ->option_text("XX");
+  plan->footer(
+      "Examples:\n"
+      "  stwo inspect plan proof.json\n"
+      "  stwo inspect plan proof.json --device 1 --json\n"
+      "  stwo inspect plan --air wide_fibonacci --log-n-rows 20 --sequence-len 100 --config fast "
+      "\\\n"
+      "      --sm 90");
+
   auto [report, report_arguments] =
-      add("report", "Check a product report and show its times", inspect_report);
+      add("report", "Check a product report, show its times and flags", inspect_report);
   report->add_option("file", report_arguments->file, "report written by `stwo prove --report-out`")
       ->required()
       ->option_text("FILE");
   report->footer(
-      "Exit codes: 0 valid, 3 broken rules.\n"
+      "Exit codes: 0 valid, 3 broken rules. Flags are things a production run on a device must not "
+      "do;\nthey do not make a report invalid.\n"
       "Examples:\n"
       "  stwo inspect report report.json\n"
       "  stwo inspect report report.json --json");

@@ -97,6 +97,7 @@ int run_program(int argc, char** argv, bool json, std::string* command) {
   add_verify_command(app, &run);
   add_inspect_command(app, &run);
   add_airs_command(app, &run);
+  add_research_command(app, &run);
 
   try {
     app.parse(argc, argv);

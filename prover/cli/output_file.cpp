@@ -109,6 +109,20 @@ class TemporaryFile {
   int fd_ = -1;
 };
 
+/// Can files be made in the directory? `path` is the output as the user named it.
+void check_directory(const std::string& path, const std::string& directory) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0) {
+    throw UsageError("OUTPUT_DIRECTORY", "output " + path + ": directory " + directory + ": " +
+                                             std::strerror(errno) + "; create it first");
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    throw UsageError("OUTPUT_DIRECTORY",
+                     "output " + path + ": " + directory + " is not a directory; choose another");
+  }
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) fail(path, errno);
+}
+
 void sync_directory(const std::string& path) {
   const std::string directory = directory_of(path);
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -141,16 +155,12 @@ void check_output(const std::string& path, bool force) {
   } else if (errno != ENOENT) {
     fail(path, errno);
   }
-  const std::string directory = directory_of(path);
-  if (::stat(directory.c_str(), &info) != 0) {
-    throw UsageError("OUTPUT_DIRECTORY", "output " + path + ": directory " + directory + ": " +
-                                             std::strerror(errno) + "; create it first");
-  }
-  if (!S_ISDIR(info.st_mode)) {
-    throw UsageError("OUTPUT_DIRECTORY",
-                     "output " + path + ": " + directory + " is not a directory; choose another");
-  }
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) fail(path, errno);
+  check_directory(path, directory_of(path));
+}
+
+void check_output_directory(const std::string& path) {
+  if (path.empty()) throw UsageError("OUTPUT_NAME", "the output's name is empty; give a directory");
+  check_directory(path, path);
 }
 
 void check_outputs_differ(const std::string& first, const std::string& second) {

@@ -11,6 +11,10 @@ namespace stwo {
 /// is not a regular file; UsageError if the directory is missing or not writable.
 void check_output(const std::string& path, bool force);
 
+/// Checks a directory that will take several files. Throws UsageError if it is missing, no
+/// directory or not writable.
+void check_output_directory(const std::string& path);
+
 /// Throws UsageError if two paths name the same file. Empty paths are ignored.
 void check_outputs_differ(const std::string& first, const std::string& second);
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "prover/circle/domain.hpp"
+#include "prover/composition_check.hpp"
 #include "prover/cpu/cpu_shape.hpp"
 #include "prover/errors.hpp"
 #include "prover/pcs/quotients.hpp"
@@ -106,7 +107,7 @@ class CpuSession final : public ProofSession {
           "with another transcript");
     }
     sample_columns();
-    check_composition();
+    check_composition(s_, proof_.sampled_values, alpha_, oods_point_);
     std::vector<QM31> flat;
     for (const auto& tree : proof_.sampled_values) {
       for (const auto& column : tree) flat.insert(flat.end(), column.begin(), column.end());
@@ -425,31 +426,6 @@ class CpuSession final : public ProofSession {
       QM31 sum;
       for (uint64_t i = 0; i < chunks; ++i) sum += partial[i * refs.size() + j];
       proof_.sampled_values[refs[j].tree][refs[j].column][refs[j].sample] = sum;
-    }
-  }
-
-  /// The identity the verifier will check; a trace that breaks a constraint fails here.
-  void check_composition() const {
-    const auto& samples = proof_.sampled_values;
-    QM31 expected;
-    for (size_t i = 0; i < s_.spans.size(); ++i) {
-      const Component& component = *s_.instance->components()[i];
-      const ComponentMask mask = component_mask(s_, i, samples);
-      component.evaluate_at_point(mask, alpha_, &expected);
-    }
-    const uint32_t d = s_.max_degree_log_size;
-    expected *= canonic_vanishing(oods_point_.x, d).inverse();
-    QM31 left[4];
-    QM31 right[4];
-    for (size_t k = 0; k < 4; ++k) {
-      left[k] = samples.back()[k][0];
-      right[k] = samples.back()[4 + k][0];
-    }
-    const QM31 actual = QM31::from_partial_evals(left) +
-                        repeated_double_x(oods_point_.x, d - 1) * QM31::from_partial_evals(right);
-    if (actual != expected) {
-      throw ConstraintsNotSatisfied(s_.statement.air +
-                                    ": the trace does not satisfy the AIR's constraints");
     }
   }
 

@@ -1,10 +1,12 @@
 #include "prover/report/product_report.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "prover/errors.hpp"
 #include "prover/hash/sha256.hpp"
 #include "prover/proof/proof_file.hpp"
 #include "prover/proof/proof_json.hpp"
@@ -15,7 +17,53 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kNoDevice = "the CPU backend has no device";
-constexpr const char* kIneligible = "a CPU run says nothing about the CUDA backend's speed";
+constexpr const char* kNoCuda = "the CPU backend contains no CUDA code";
+
+/// A number of a per-request block: its key, and where it lies in the struct.
+template <class T>
+struct Field {
+  const char* key;
+  uint64_t T::*member;
+};
+constexpr Field<RequestCounters> kCounterFields[] = {
+    {"kernel_launches", &RequestCounters::kernel_launches},
+    {"graph_launches", &RequestCounters::graph_launches},
+    {"graph_instantiations", &RequestCounters::graph_instantiations},
+    {"graph_updates", &RequestCounters::graph_updates},
+    {"graph_cache_hits", &RequestCounters::graph_cache_hits},
+    {"graph_cache_misses", &RequestCounters::graph_cache_misses},
+    {"graph_fallbacks", &RequestCounters::graph_fallbacks},
+    {"sync_calls", &RequestCounters::sync_calls},
+    {"device_synchronizes", &RequestCounters::device_synchronizes},
+    {"module_loads", &RequestCounters::module_loads},
+    {"jit_compiles", &RequestCounters::jit_compiles},
+    {"allocations", &RequestCounters::allocations},
+    {"frees", &RequestCounters::frees},
+    {"cpu_fallback_attempts", &RequestCounters::cpu_fallback_attempts},
+    {"cpu_fallbacks_completed", &RequestCounters::cpu_fallbacks_completed},
+};
+static_assert(sizeof(RequestCounters) == std::size(kCounterFields) * sizeof(uint64_t));
+constexpr Field<RequestTransfers> kTransferFields[] = {
+    {"h2d_operations", &RequestTransfers::h2d_operations},
+    {"h2d_bytes", &RequestTransfers::h2d_bytes},
+    {"d2h_operations", &RequestTransfers::d2h_operations},
+    {"d2h_bytes", &RequestTransfers::d2h_bytes},
+    {"d2d_operations", &RequestTransfers::d2d_operations},
+    {"d2d_bytes", &RequestTransfers::d2d_bytes},
+    {"terminal_d2h_operations", &RequestTransfers::terminal_d2h_operations},
+    {"terminal_d2h_bytes", &RequestTransfers::terminal_d2h_bytes},
+    {"intermediate_d2h_operations", &RequestTransfers::intermediate_d2h_operations},
+};
+static_assert(sizeof(RequestTransfers) == std::size(kTransferFields) * sizeof(uint64_t));
+/// What must not differ between requests that do the same work.
+constexpr const char* kTopologyKeys[] = {
+    "/counters/kernel_launches", "/counters/graph_launches",  "/counters/graph_instantiations",
+    "/counters/graph_updates",   "/transfers/h2d_operations", "/transfers/d2h_operations",
+    "/transfers/d2d_operations"};
+/// Parts of accounted_peak. pool_reserved and pool_used are another view of the same bytes.
+constexpr const char* kMemoryParts[] = {
+    "persistent_runtime", "modules", "tables",  "cached_shapes", "graphs",
+    "arena_high_water",   "scratch", "staging", "terminal_host"};
 
 /// Collects the reasons of all nulls while the report is built.
 class Reasons {
@@ -60,8 +108,13 @@ Json identity_block(const ProductReport& r, Reasons& reasons) {
                                        r.build.dirty ? "the working tree was clean" : no_checkout);
   j["build_type"] = r.build.build_type;
   j["host_compiler"] = r.build.host_compiler;
-  j["nvcc_version"] = reasons.null("/identity/nvcc_version", "built without CUDA");
-  j["cuda_arch_list"] = reasons.null("/identity/cuda_arch_list", "built without CUDA");
+  if (r.device) {
+    j["nvcc_version"] = r.device->nvcc_version;
+    j["cuda_arch_list"] = r.device->cuda_arch_list;
+  } else {
+    j["nvcc_version"] = reasons.null("/identity/nvcc_version", kNoCuda);
+    j["cuda_arch_list"] = reasons.null("/identity/cuda_arch_list", kNoCuda);
+  }
   j["protocol_manifest_sha256"] = protocol_manifest_sha256(r.shape->statement, r.shape->config);
   j["identity_sha256"] = identity_digest(j);
   return j;
@@ -73,8 +126,8 @@ Json parameters_object(const Statement& s) {
   return j;
 }
 
-Json plan_block(const ProofShape& shape, Reasons& reasons) {
-  // The program is what a device would compile; its digest lets both backends' reports be compared.
+Json cpu_plan_block(const ProofShape& shape, Reasons& reasons) {
+  // No plan is compiled; the digest is that of the recorded constraint programs.
   Sha256 hasher;
   uint64_t n_nodes = 0;
   for (const auto& component : shape.instance->components()) {
@@ -96,6 +149,68 @@ Json plan_block(const ProofShape& shape, Reasons& reasons) {
   return j;
 }
 
+Json device_plan_block(const PlanRecord& p) {
+  Json j;
+  j["program_sha256"] = p.program_sha256;
+  j["semantic_sha256"] = p.semantic_sha256;
+  j["cache_key_sha256"] = p.cache_key_sha256;
+  j["schedule_version"] = p.schedule_version;
+  j["compiled_once"] = p.compiled_once;
+  j["reuse_count"] = p.reuse_count;
+  j["node_count"] = p.node_count;
+  j["predicted_minimum_launches"] = p.predicted_minimum_launches;
+  j["transcript_barriers"] = p.transcript_barriers;
+  j["request_bytes"] = p.request_bytes;
+  j["persistent_bytes"] = p.persistent_bytes;
+  return j;
+}
+
+Json module_objects(const std::vector<ModuleRecord>& modules) {
+  Json list = Json::array();
+  for (const ModuleRecord& m : modules) {
+    Json j;
+    j["name"] = m.name;
+    j["sha256"] = m.sha256;
+    j["bytes"] = m.bytes;
+    j["kind"] = module_kind_name(m.kind);
+    j["sm"] = m.sm;
+    j["load_ordinal"] = m.load_ordinal;
+    j["loaded_in"] = load_phase_name(m.loaded_in);
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
+Json aot_block(const AotRecord& a) {
+  Json j;
+  j["entries"] = a.entries;
+  j["loads"] = a.loads;
+  j["cache_hits"] = a.cache_hits;
+  j["misses"] = a.misses;
+  j["launches"] = a.launches;
+  j["launch_failures"] = a.launch_failures;
+  j["build_identity_sha256"] = a.build_identity_sha256;
+  j["strict"] = a.strict;
+  return j;
+}
+
+Json device_block(const DeviceDescription& d, Reasons& reasons) {
+  Json j;
+  j["uuid"] = d.uuid;
+  j["name"] = d.name;
+  j["ordinal"] = d.ordinal;
+  j["sm_major"] = d.sm_major;
+  j["sm_minor"] = d.sm_minor;
+  j["driver_version"] = d.driver_version;
+  j["runtime_version"] = reasons.value_or(d.runtime_version, "/device/runtime_version",
+                                          "the program links no CUDA runtime");
+  j["toolkit_version"] = d.toolkit_version;
+  j["global_memory_bytes"] = d.global_memory_bytes;
+  j["multiprocessors"] = d.multiprocessors;
+  j["mig"] = d.mig;
+  return j;
+}
+
 Json stage_object(const StageTimes& times) {
   Json j;
   for (size_t s = 0; s < kStageCount; ++s) {
@@ -111,27 +226,31 @@ uint64_t median(std::vector<uint64_t> values) {
   return values[(values.size() - 1) / 2];
 }
 
-Json stage_block(const std::vector<RequestRecord>& requests, Reasons& reasons) {
+/// Stage times of the first request, and last, minimum and median of the steady ones. `path` is the
+/// block's JSON pointer, times_of(record) its stage times.
+template <class TimesOf>
+Json stage_block(const std::vector<RequestRecord>& requests, const std::string& path,
+                 TimesOf times_of, Reasons& reasons) {
   std::vector<const RequestRecord*> steady;
   for (const RequestRecord& r : requests) {
     if (r.role == RequestRole::kSteady) steady.push_back(&r);
   }
   Json j;
-  j["first"] = requests.empty() ? reasons.null("/stage_ns/first", "no request")
-                                : stage_object(requests.front().stages);
+  j["first"] = requests.empty() ? reasons.null(path + "/first", "no request")
+                                : stage_object(times_of(requests.front()));
   if (steady.empty()) {
     for (const char* key : {"last", "min", "median"}) {
-      j[key] = reasons.null(std::string("/stage_ns/") + key, "no steady request was asked for");
+      j[key] = reasons.null(path + '/' + key, "no steady request was asked for");
     }
     return j;
   }
-  j["last"] = stage_object(steady.back()->stages);
+  j["last"] = stage_object(times_of(*steady.back()));
   // Per key over the steady requests: the keys of these two need not sum to their total.
   Json min;
   Json med;
   const auto add = [&](const std::string& key, auto value_of) {
     std::vector<uint64_t> values;
-    for (const RequestRecord* r : steady) values.push_back(value_of(r->stages));
+    for (const RequestRecord* r : steady) values.push_back(value_of(times_of(*r)));
     min[key] = *std::min_element(values.begin(), values.end());
     med[key] = median(values);
   };
@@ -161,14 +280,102 @@ Json request_objects(const std::vector<RequestRecord>& requests, Reasons& reason
     j["terminal_decode"] = r.terminal_decode;
     j["independent_verification"] = r.independent_verification;
     j["verified_request"] = r.verified_request;
-    j["device_elapsed"] = reasons.null("/requests/*/device_elapsed", kNoDevice);
+    j["device_elapsed"] = r.device ? Json(r.device->device_elapsed)
+                                   : reasons.null("/requests/*/device_elapsed", kNoDevice);
     j["canonical_sha256"] = r.canonical_sha256;
     list.push_back(std::move(j));
   }
   return list;
 }
 
-Json memory_block(const ProductReport& r, Reasons& reasons) {
+/// One vector per field, one entry per request.
+template <class T, size_t N>
+Json vector_block(const Field<T> (&fields)[N], T RequestTelemetry::*part,
+                  const std::vector<RequestRecord>& requests) {
+  Json j;
+  for (const Field<T>& field : fields) {
+    Json& values = j[field.key] = Json::array();
+    for (const RequestRecord& r : requests) values.push_back((*r.device).*part.*field.member);
+  }
+  return j;
+}
+
+Json pass_objects(const std::vector<PassRecord>& passes, Reasons& reasons) {
+  Json list = Json::array();
+  for (const PassRecord& p : passes) {
+    Json j;
+    j["stage"] = stage_name(p.stage);
+    j["pass"] = p.pass;
+    j["kernel"] = p.kernel;
+    j["input_bytes"] = p.input_bytes;
+    j["output_bytes"] = p.output_bytes;
+    j["reread_bytes"] = p.reread_bytes;
+    j["temporary_bytes"] = p.temporary_bytes;
+    j["launches"] = p.launches;
+    j["barriers"] = p.barriers;
+    j["retained_consumer"] =
+        reasons.value_or(p.retained_consumer, "/pass_ledger/*/retained_consumer",
+                         "nothing reads the output after its own stage");
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
+Json resource_objects(const std::vector<ResourceRecord>& resources, Reasons& reasons) {
+  Json list = Json::array();
+  for (const ResourceRecord& r : resources) {
+    const auto value_or = [&](const std::optional<std::string>& value, const char* key,
+                              const char* reason) {
+      return reasons.value_or(value, std::string("/resources/*/") + key, reason);
+    };
+    Json j;
+    j["name"] = r.name;
+    j["bytes"] = r.bytes;
+    j["alignment"] = r.alignment;
+    j["lifetime"] = resource_lifetime_name(r.lifetime);
+    j["producer"] = r.producer;
+    j["last_consumer"] = r.last_consumer;
+    j["mutable"] = r.is_mutable;
+    j["alias_eligible"] = r.alias_eligible;
+    j["owner"] = r.owner;
+    j["unwind_path"] = r.unwind_path;
+    j["stream"] = value_or(r.stream, "stream", "not bound to a stream");
+    j["last_use_event"] = value_or(r.last_use_event, "last_use_event", "no event marks its end");
+    j["cache_key"] = value_or(r.cache_key, "cache_key", "not cached");
+    j["eviction_rule"] = value_or(r.eviction_rule, "eviction_rule", "not cached");
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
+Json device_memory_block(const ProductReport& r, Reasons& reasons) {
+  const DeviceMemory& m = r.device->memory;
+  const auto value_or = [&](const std::optional<uint64_t>& value, const char* key) {
+    return reasons.value_or(value, std::string("/memory/") + key,
+                            "the driver does not tell this share");
+  };
+  Json j;
+  j["persistent_runtime"] = value_or(m.persistent_runtime, "persistent_runtime");
+  j["modules"] = value_or(m.modules, "modules");
+  j["tables"] = m.tables;
+  j["cached_shapes"] = m.cached_shapes;
+  j["graphs"] = value_or(m.graphs, "graphs");
+  j["arena_high_water"] = m.arena_high_water;
+  j["scratch"] = reasons.null("/memory/scratch", "scratch lies in the arena");
+  j["staging"] = m.staging;
+  j["terminal_host"] = m.terminal_host;
+  j["pool_reserved"] = m.pool_reserved;
+  j["pool_used"] = m.pool_used;
+  j["accounted_peak"] = m.accounted_peak();
+  j["peak_rss_bytes"] =
+      reasons.value_or(r.host.peak_rss_bytes, "/memory/peak_rss_bytes", "the kernel did not say");
+  j["in_flight_multiplier"] = m.in_flight_multiplier;
+  j["capacity"] = m.capacity;
+  j["admitted"] = m.admitted;
+  return j;
+}
+
+Json cpu_memory_block(const ProductReport& r, Reasons& reasons) {
   const std::string host_only = "the CPU backend keeps tables, one arena and scratch only";
   Json j;
   for (const char* key : {"persistent_runtime", "modules"}) {
@@ -193,6 +400,25 @@ Json memory_block(const ProductReport& r, Reasons& reasons) {
   return j;
 }
 
+/// Why a report says nothing about the CUDA backend's speed; unset: it does. Works on the finished
+/// values, so that writer and checker can't disagree.
+std::optional<std::string> ineligibility(const Json& report) {
+  if (report.at("backend") != "cuda")
+    return "a CPU run says nothing about the CUDA backend's speed";
+  for (const Json& module : report.at("modules")) {
+    if (module.at("kind") != "cubin") {
+      return "module " + module.at("name").get<std::string>() + " was compiled at run time";
+    }
+  }
+  if (!report.at("aot").at("strict").get<bool>()) {
+    return "other code than authenticated cubins was allowed";
+  }
+  if (report.at("identity").at("dirty").is_null()) return "the source revision is unknown";
+  if (report.at("identity").at("dirty").get<bool>()) return "the source has uncommitted changes";
+  if (!report.at("proof").at("verified").get<bool>()) return "the proof was not verified";
+  return std::nullopt;
+}
+
 // ---- Checking ----------------------------------------------------------------------------------
 
 enum class Kind : uint8_t { kString, kSha256, kUint, kBool, kObject, kArray };
@@ -204,6 +430,7 @@ struct Rule {
   bool nullable = false;
 };
 
+/// Keys of every report, as a CPU run fills them.
 constexpr Rule kRules[] = {
     {"/schema", Kind::kString},
     {"/product", Kind::kString},
@@ -322,19 +549,132 @@ constexpr Rule kRules[] = {
     {"/resources", Kind::kArray, true},
 };
 
+/// What a CUDA report has besides, or fills where a CPU report is null.
+constexpr Rule kCudaRules[] = {
+    {"/execution_mode", Kind::kString},
+    {"/identity/nvcc_version", Kind::kString},
+    {"/identity/cuda_arch_list", Kind::kString},
+    {"/modules", Kind::kArray},
+    {"/modules/*", Kind::kObject},
+    {"/modules/*/name", Kind::kString},
+    {"/modules/*/sha256", Kind::kSha256},
+    {"/modules/*/bytes", Kind::kUint},
+    {"/modules/*/kind", Kind::kString},
+    {"/modules/*/sm", Kind::kUint},
+    {"/modules/*/load_ordinal", Kind::kUint},
+    {"/modules/*/loaded_in", Kind::kString},
+    {"/aot", Kind::kObject},
+    {"/aot/entries", Kind::kUint},
+    {"/aot/loads", Kind::kUint},
+    {"/aot/cache_hits", Kind::kUint},
+    {"/aot/misses", Kind::kUint},
+    {"/aot/launches", Kind::kUint},
+    {"/aot/launch_failures", Kind::kUint},
+    {"/aot/build_identity_sha256", Kind::kSha256},
+    {"/aot/strict", Kind::kBool},
+    {"/device", Kind::kObject},
+    {"/device/uuid", Kind::kString},
+    {"/device/name", Kind::kString},
+    {"/device/ordinal", Kind::kUint},
+    {"/device/sm_major", Kind::kUint},
+    {"/device/sm_minor", Kind::kUint},
+    {"/device/driver_version", Kind::kString},
+    {"/device/runtime_version", Kind::kString, true},
+    {"/device/toolkit_version", Kind::kString},
+    {"/device/global_memory_bytes", Kind::kUint},
+    {"/device/multiprocessors", Kind::kUint},
+    {"/device/mig", Kind::kBool},
+    {"/plan/semantic_sha256", Kind::kSha256},
+    {"/plan/cache_key_sha256", Kind::kSha256},
+    {"/plan/schedule_version", Kind::kUint},
+    {"/plan/compiled_once", Kind::kBool},
+    {"/plan/reuse_count", Kind::kUint},
+    {"/plan/predicted_minimum_launches", Kind::kUint},
+    {"/plan/transcript_barriers", Kind::kUint},
+    {"/plan/request_bytes", Kind::kUint},
+    {"/plan/persistent_bytes", Kind::kUint},
+    {"/requests/*/device_elapsed", Kind::kUint},
+    {"/device_stage_ns", Kind::kObject},
+    {"/device_stage_ns/first", Kind::kObject},
+    {"/device_stage_ns/last", Kind::kObject, true},
+    {"/device_stage_ns/min", Kind::kObject, true},
+    {"/device_stage_ns/median", Kind::kObject, true},
+    // The vectors below these two: added by rules().
+    {"/counters", Kind::kObject},
+    {"/transfers", Kind::kObject},
+    {"/pass_ledger", Kind::kArray},
+    {"/pass_ledger/*", Kind::kObject},
+    {"/pass_ledger/*/stage", Kind::kString},
+    {"/pass_ledger/*/pass", Kind::kString},
+    {"/pass_ledger/*/kernel", Kind::kString},
+    {"/pass_ledger/*/input_bytes", Kind::kUint},
+    {"/pass_ledger/*/output_bytes", Kind::kUint},
+    {"/pass_ledger/*/reread_bytes", Kind::kUint},
+    {"/pass_ledger/*/temporary_bytes", Kind::kUint},
+    {"/pass_ledger/*/launches", Kind::kUint},
+    {"/pass_ledger/*/barriers", Kind::kUint},
+    {"/pass_ledger/*/retained_consumer", Kind::kString, true},
+    {"/memory/cached_shapes", Kind::kUint},
+    {"/memory/scratch", Kind::kUint, true},
+    {"/memory/staging", Kind::kUint},
+    {"/memory/terminal_host", Kind::kUint},
+    {"/memory/pool_reserved", Kind::kUint},
+    {"/memory/pool_used", Kind::kUint},
+    {"/memory/capacity", Kind::kUint},
+    {"/resources/*", Kind::kObject},
+    {"/resources/*/name", Kind::kString},
+    {"/resources/*/bytes", Kind::kUint},
+    {"/resources/*/alignment", Kind::kUint},
+    {"/resources/*/lifetime", Kind::kString},
+    {"/resources/*/producer", Kind::kString},
+    {"/resources/*/last_consumer", Kind::kString},
+    {"/resources/*/mutable", Kind::kBool},
+    {"/resources/*/alias_eligible", Kind::kBool},
+    {"/resources/*/owner", Kind::kString},
+    {"/resources/*/unwind_path", Kind::kString},
+    {"/resources/*/stream", Kind::kString, true},
+    {"/resources/*/last_use_event", Kind::kString, true},
+    {"/resources/*/cache_key", Kind::kString, true},
+    {"/resources/*/eviction_rule", Kind::kString, true},
+};
+
 using RuleMap = std::map<std::string, Rule, std::less<>>;
 
-const RuleMap& rules() {
+void add_stage_rules(RuleMap& m, const std::string& block) {
+  for (const char* which : {"/first/", "/last/", "/min/", "/median/"}) {
+    for (size_t s = 0; s < kStageCount; ++s) {
+      m.emplace(block + which + std::string(stage_name(static_cast<Stage>(s))),
+                Rule{"", Kind::kUint});
+    }
+    m.emplace(block + which + "total", Rule{"", Kind::kUint});
+  }
+}
+
+template <class T, size_t N>
+void add_vector_rules(RuleMap& m, const std::string& block, const Field<T> (&fields)[N]) {
+  for (const Field<T>& field : fields) {
+    m.emplace(block + field.key, Rule{"", Kind::kArray});
+    m.emplace(block + field.key + "/*", Rule{"", Kind::kUint});
+  }
+}
+
+const RuleMap& cpu_rules() {
   static const RuleMap map = [] {
     RuleMap m;
     for (const Rule& r : kRules) m.emplace(r.path, r);
-    for (const char* which : {"first", "last", "min", "median"}) {
-      for (size_t s = 0; s <= kStageCount; ++s) {
-        std::string path = std::string("/stage_ns/") + which + "/";
-        path += s < kStageCount ? stage_name(static_cast<Stage>(s)) : "total";
-        m.emplace(path, Rule{"", Kind::kUint});
-      }
-    }
+    add_stage_rules(m, "/stage_ns");
+    return m;
+  }();
+  return map;
+}
+
+const RuleMap& cuda_rules() {
+  static const RuleMap map = [] {
+    RuleMap m = cpu_rules();
+    for (const Rule& r : kCudaRules) m.insert_or_assign(r.path, r);
+    add_stage_rules(m, "/device_stage_ns");
+    add_vector_rules(m, "/counters/", kCounterFields);
+    add_vector_rules(m, "/transfers/", kTransferFields);
     return m;
   }();
   return map;
@@ -427,12 +767,14 @@ class Checker {
       return std::move(violations_);
     }
     const Json* backend = find("/backend");
-    if (backend == nullptr || *backend != "cpu") {
-      add("REPORT_BACKEND", "/backend", "expected \"cpu\"; other backends are not known yet");
+    if (backend == nullptr || (*backend != "cpu" && *backend != "cuda")) {
+      add("REPORT_BACKEND", "/backend", "expected \"cpu\" or \"cuda\"");
       return std::move(violations_);
     }
+    cuda_ = *backend == "cuda";
     check_form(root_, "", "");
     check_nulls();
+    if (violations_.empty() && cuda_) check_names();
     // Cross checks read numbers by path; with a broken form they would only repeat its errors.
     if (violations_.empty()) {
       check_identity();
@@ -441,6 +783,7 @@ class Checker {
       check_stages();
       check_lifecycle();
       check_memory();
+      if (cuda_) check_device();
       check_eligibility();
     }
     return std::move(violations_);
@@ -461,6 +804,8 @@ class Checker {
   std::string text(const std::string& path) const {
     return root_.at(Json::json_pointer(path)).get<std::string>();
   }
+
+  const RuleMap& rules() const { return cuda_ ? cuda_rules() : cpu_rules(); }
 
   void check_form(const Json& value, const std::string& path, const std::string& pattern) {
     if (!pattern.empty()) {
@@ -623,33 +968,44 @@ class Checker {
     }
   }
 
-  void check_stages() {
-    for (const char* which : {"first", "last"}) {
-      const std::string path = std::string("/stage_ns/") + which;
-      if (find(path)->is_null()) continue;
-      uint64_t sum = 0;
-      bool overflow = false;
-      for (size_t s = 0; s < kStageCount; ++s) {
-        overflow |= __builtin_add_overflow(
-            sum, number(path + '/' + std::string(stage_name(static_cast<Stage>(s)))), &sum);
-      }
-      if (overflow || sum != number(path + "/total")) {
-        add("REPORT_STAGE_SUM", path + "/total", "is not the sum of the stages");
-      }
+  /// Do the stages of one request sum to their total? `prefix` names the violation.
+  void check_stage_sum(const std::string& path, const std::string& prefix) {
+    uint64_t sum = 0;
+    bool overflow = false;
+    for (size_t s = 0; s < kStageCount; ++s) {
+      overflow |= __builtin_add_overflow(
+          sum, number(path + '/' + std::string(stage_name(static_cast<Stage>(s)))), &sum);
+    }
+    if (overflow || sum != number(path + "/total")) {
+      add(prefix + "_SUM", path + "/total", "is not the sum of the stages");
+    }
+  }
+
+  /// Sums, and the presence of the steady parts. Returns whether those are there to be checked.
+  bool check_stage_block(const std::string& block, const std::string& prefix) {
+    for (const char* which : {"/first", "/last"}) {
+      if (!find(block + which)->is_null()) check_stage_sum(block + which, prefix);
     }
     const Json& requests = root_.at("requests");
-    if (requests.empty()) return;
-    const std::string last = "/requests/" + std::to_string(requests.size() - 1);
-    const bool steady = text(last + "/role") == "steady";
-    for (const char* which : {"last", "min", "median"}) {
-      if (find(std::string("/stage_ns/") + which)->is_null() == steady) {
-        add("REPORT_STAGE_SET", std::string("/stage_ns/") + which,
-            "must be set exactly when there are steady requests");
+    const bool steady = !requests.empty() && requests.back().at("role") == "steady";
+    bool complete = steady;
+    for (const char* which : {"/last", "/min", "/median"}) {
+      if (find(block + which)->is_null() == steady) {
+        add(prefix + "_SET", block + which, "must be set exactly when there are steady requests");
+        complete = false;
       }
     }
+    return complete;
+  }
+
+  void check_stages() {
+    const size_t n_requests = root_.at("requests").size();
+    const bool steady = check_stage_block("/stage_ns", "REPORT_STAGE");
+    if (n_requests == 0) return;
     check_stage_bound("/stage_ns/first/total", "/requests/0/resident_prove");
-    if (steady && !find("/stage_ns/last")->is_null()) {
-      check_stage_bound("/stage_ns/last/total", last + "/resident_prove");
+    if (steady) {
+      check_stage_bound("/stage_ns/last/total",
+                        "/requests/" + std::to_string(n_requests - 1) + "/resident_prove");
     }
   }
 
@@ -684,8 +1040,7 @@ class Checker {
   void check_memory() {
     uint64_t sum = 0;
     bool overflow = false;
-    for (const char* key : {"persistent_runtime", "modules", "tables", "cached_shapes", "graphs",
-                            "arena_high_water", "scratch", "staging", "terminal_host"}) {
+    for (const char* key : kMemoryParts) {
       const std::string path = std::string("/memory/") + key;
       if (find(path)->is_null()) continue;
       overflow |= __builtin_add_overflow(sum, number(path), &sum);
@@ -696,21 +1051,338 @@ class Checker {
   }
 
   void check_eligibility() {
-    if (root_.at("eligible_for_cuda_verdict").get<bool>()) {
-      add("REPORT_ELIGIBLE", "/eligible_for_cuda_verdict", "a CPU run must not be eligible");
+    const bool eligible = root_.at("eligible_for_cuda_verdict").get<bool>();
+    const std::optional<std::string> reason = ineligibility(root_);
+    if (eligible && reason) {
+      add("REPORT_ELIGIBLE", "/eligible_for_cuda_verdict", "must be false: " + *reason);
     }
-    if (root_.at("ineligible_reason").is_null()) {
-      add("REPORT_ELIGIBLE", "/ineligible_reason", "a run that is not eligible needs a reason");
+    if (eligible != root_.at("ineligible_reason").is_null()) {
+      add("REPORT_ELIGIBLE", "/ineligible_reason",
+          "must be set exactly when the run is not eligible");
+    }
+  }
+
+  // -- CUDA only --
+
+  void check_device() {
+    check_module_order();
+    check_device_stages();
+    check_device_bounds();
+    if (check_vector_lengths()) {
+      check_graph_counters();
+      check_topology();
+      check_vector_sums();
+    }
+    check_pool();
+  }
+
+  void check_name(const std::string& path, std::initializer_list<std::string_view> allowed) {
+    const std::string value = text(path);
+    if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
+    std::string names;
+    for (const std::string_view name : allowed) {
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    add("REPORT_RANGE", path, "expected one of " + names);
+  }
+
+  void check_names() {
+    check_name("/execution_mode", {execution_mode_name(ExecutionMode::kGraphs),
+                                   execution_mode_name(ExecutionMode::kDirect)});
+    for (size_t i = 0; i < root_.at("modules").size(); ++i) {
+      const std::string path = "/modules/" + std::to_string(i);
+      check_name(path + "/kind",
+                 {module_kind_name(ModuleKind::kCubin), module_kind_name(ModuleKind::kPtx),
+                  module_kind_name(ModuleKind::kNvrtc)});
+      check_name(path + "/loaded_in",
+                 {load_phase_name(LoadPhase::kInit), load_phase_name(LoadPhase::kPrepare),
+                  load_phase_name(LoadPhase::kRequest)});
+    }
+    for (size_t i = 0; i < root_.at("pass_ledger").size(); ++i) {
+      const std::string path = "/pass_ledger/" + std::to_string(i) + "/stage";
+      const std::string stage = text(path);
+      bool known = false;
+      for (size_t s = 0; s < kStageCount; ++s) known |= stage == stage_name(static_cast<Stage>(s));
+      if (!known) add("REPORT_RANGE", path, "expected the name of a stage");
+    }
+    for (size_t i = 0; i < root_.at("resources").size(); ++i) {
+      check_name("/resources/" + std::to_string(i) + "/lifetime",
+                 {resource_lifetime_name(ResourceLifetime::kPersistent),
+                  resource_lifetime_name(ResourceLifetime::kShape),
+                  resource_lifetime_name(ResourceLifetime::kRequest),
+                  resource_lifetime_name(ResourceLifetime::kTerminalHost)});
+    }
+  }
+
+  void check_module_order() {
+    for (size_t i = 0; i < root_.at("modules").size(); ++i) {
+      const std::string path = "/modules/" + std::to_string(i) + "/load_ordinal";
+      if (number(path) != i) add("REPORT_MODULE_ORDER", path, "expected " + std::to_string(i));
+    }
+  }
+
+  uint64_t device_elapsed(size_t request) const {
+    return number("/requests/" + std::to_string(request) + "/device_elapsed");
+  }
+
+  void check_device_stages() {
+    const Json& requests = root_.at("requests");
+    const bool steady = check_stage_block("/device_stage_ns", "REPORT_DEVICE_STAGE");
+    if (requests.empty()) return;
+    const auto check_equal = [&](const std::string& total, size_t request) {
+      if (number(total) != device_elapsed(request)) {
+        add("REPORT_DEVICE_ELAPSED", total,
+            "differs from /requests/" + std::to_string(request) + "/device_elapsed");
+      }
+    };
+    check_equal("/device_stage_ns/first/total", 0);
+    if (!steady) return;
+    check_equal("/device_stage_ns/last/total", requests.size() - 1);
+    std::vector<uint64_t> values;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (requests[i].at("role") == "steady") values.push_back(device_elapsed(i));
+    }
+    if (number("/device_stage_ns/min/total") != *std::min_element(values.begin(), values.end())) {
+      add("REPORT_DEVICE_STATISTICS", "/device_stage_ns/min/total",
+          "is not the minimum of the steady requests' device_elapsed");
+    }
+    if (number("/device_stage_ns/median/total") != median(values)) {
+      add("REPORT_DEVICE_STATISTICS", "/device_stage_ns/median/total",
+          "is not the lower median of the steady requests' device_elapsed");
+    }
+  }
+
+  void check_device_bounds() {
+    for (size_t i = 0; i < root_.at("requests").size(); ++i) {
+      const std::string path = "/requests/" + std::to_string(i);
+      if (device_elapsed(i) > number(path + "/resident_prove")) {
+        add("REPORT_DEVICE_RESIDENT", path + "/device_elapsed", "exceeds resident_prove");
+      }
+    }
+  }
+
+  bool check_vector_lengths() {
+    const size_t n_requests = root_.at("requests").size();
+    bool ok = true;
+    for (const char* block : {"counters", "transfers"}) {
+      for (const auto& [key, values] : root_.at(block).items()) {
+        if (values.size() == n_requests) continue;
+        ok = false;
+        add("REPORT_VECTOR_LENGTH", std::string("/") + block + '/' + key,
+            "has " + std::to_string(values.size()) + " entries for " + std::to_string(n_requests) +
+                " requests");
+      }
+    }
+    return ok;
+  }
+
+  void check_graph_counters() {
+    const bool graphs = text("/execution_mode") == execution_mode_name(ExecutionMode::kGraphs);
+    for (size_t i = 0; i < root_.at("requests").size(); ++i) {
+      const std::string at = '/' + std::to_string(i);
+      if (graphs) {
+        const uint64_t launches = number("/counters/graph_launches" + at);
+        // Both are below 2^63, so the sum can't overflow.
+        const uint64_t lookups =
+            number("/counters/graph_cache_hits" + at) + number("/counters/graph_cache_misses" + at);
+        if (launches == 0 || lookups != launches) {
+          add("REPORT_GRAPH_LAUNCHES", "/counters/graph_launches" + at,
+              "must be graph_cache_hits + graph_cache_misses and not 0 in graphs mode");
+        }
+        continue;
+      }
+      for (const Field<RequestCounters>& field : kCounterFields) {
+        const std::string key = field.key;
+        if (key.rfind("graph_", 0) == 0 && number("/counters/" + key + at) != 0) {
+          add("REPORT_DIRECT_GRAPHS", "/counters/" + key + at, "must be 0 in direct mode");
+        }
+      }
+    }
+  }
+
+  void check_topology() {
+    const Json& requests = root_.at("requests");
+    size_t first = 0;
+    while (first < requests.size() && requests[first].at("role") != "steady") ++first;
+    for (const std::string key : kTopologyKeys) {
+      for (size_t i = first + 1; i < requests.size(); ++i) {
+        if (number(key + '/' + std::to_string(i)) != number(key + '/' + std::to_string(first))) {
+          add("REPORT_TOPOLOGY", key + '/' + std::to_string(i),
+              "differs from the first steady request's, /" + std::to_string(first));
+        }
+      }
+    }
+  }
+
+  void check_vector_sums() {
+    for (size_t i = 0; i < root_.at("requests").size(); ++i) {
+      const auto at = [&](const std::string& key) { return key + '/' + std::to_string(i); };
+      if (number(at("/transfers/terminal_d2h_operations")) +
+                  number(at("/transfers/intermediate_d2h_operations")) !=
+              number(at("/transfers/d2h_operations")) ||
+          number(at("/transfers/terminal_d2h_bytes")) > number(at("/transfers/d2h_bytes"))) {
+        add("REPORT_D2H_SUM", at("/transfers/d2h_operations"),
+            "must be terminal_d2h_operations + intermediate_d2h_operations, and terminal_d2h_bytes "
+            "part of d2h_bytes");
+      }
+      if (number(at("/counters/cpu_fallbacks_completed")) >
+          number(at("/counters/cpu_fallback_attempts"))) {
+        add("REPORT_FALLBACKS", at("/counters/cpu_fallbacks_completed"),
+            "exceeds cpu_fallback_attempts");
+      }
+    }
+  }
+
+  void check_pool() {
+    const uint64_t reserved = number("/memory/pool_reserved");
+    if (number("/memory/pool_used") > reserved) {
+      add("REPORT_POOL_USED", "/memory/pool_used", "exceeds pool_reserved");
+    }
+    if (number("/memory/arena_high_water") > reserved) {
+      add("REPORT_POOL_ARENA", "/memory/arena_high_water", "exceeds pool_reserved");
     }
   }
 
   const Json& root_;
+  bool cuda_ = false;
   std::vector<ReportViolation> violations_;
   /// Pattern and first path of every null.
   std::map<std::string, std::string> nulls_;
 };
 
+// ---- Contract ----------------------------------------------------------------------------------
+
+/// Looks through a valid CUDA report.
+class ContractReader {
+ public:
+  explicit ContractReader(const Json& root) : root_(root) {}
+
+  std::vector<ContractFlag> run() {
+    const Json& modules = root_.at("modules");
+    for (size_t i = 0; i < modules.size(); ++i) {
+      const std::string path = "/modules/" + std::to_string(i);
+      const auto name = modules[i].at("name").get<std::string>();
+      if (modules[i].at("kind") != "cubin") {
+        flag(
+            "FLAG_RUNTIME_CODE", path + "/kind",
+            "module " + name + " is " + modules[i].at("kind").get<std::string>() + ", not a cubin");
+      }
+      if (modules[i].at("loaded_in") == load_phase_name(LoadPhase::kRequest)) {
+        flag("FLAG_REQUEST_LOAD", path + "/loaded_in",
+             "module " + name + " was loaded inside a request");
+      }
+    }
+    const Json& aot = root_.at("aot");
+    if (!aot.at("strict").get<bool>()) {
+      flag("FLAG_NOT_STRICT", "/aot/strict", "other code than authenticated cubins was allowed");
+    }
+    count("FLAG_AOT_MISS", "/aot/misses", "kernels were missing from the store");
+    count("FLAG_LAUNCH_FAILURE", "/aot/launch_failures", "launches failed");
+    per_request("FLAG_JIT", "/counters/jit_compiles", 0, "code was compiled inside a request");
+    per_request("FLAG_REQUEST_LOAD", "/counters/module_loads", 0,
+                "a module was loaded inside a request");
+    per_request("FLAG_CPU_FALLBACK", "/counters/cpu_fallback_attempts", 0,
+                "work was moved to the CPU");
+    per_request("FLAG_GRAPH_FALLBACK", "/counters/graph_fallbacks", 0,
+                "a graph was replaced by direct launches");
+    per_request("FLAG_TERMINAL_D2H", "/transfers/terminal_d2h_operations", 1,
+                "the proof must leave the device in one copy");
+    per_request("FLAG_INTERMEDIATE_D2H", "/transfers/intermediate_d2h_operations", 0,
+                "data left the device before the proof");
+    per_request("FLAG_STEADY_ALLOCATION", "/counters/allocations", 0,
+                "a steady request allocated memory", "steady");
+    return std::move(flags_);
+  }
+
+ private:
+  void flag(const std::string& code, const std::string& path, const std::string& message) {
+    for (const ContractFlag& f : flags_) {
+      if (f.code == code) return;
+    }
+    flags_.push_back({code, path, message});
+  }
+  uint64_t number(const std::string& path) const {
+    return root_.at(Json::json_pointer(path)).get<uint64_t>();
+  }
+  void count(const std::string& code, const std::string& path, const std::string& message) {
+    if (const uint64_t n = number(path); n != 0) {
+      flag(code, path, message + " (expected 0, found " + std::to_string(n) + ")");
+    }
+  }
+  /// One flag for all requests (of one role, if given) whose value is not the expected one.
+  void per_request(const std::string& code, const std::string& path, uint64_t expected,
+                   const std::string& message, const std::string& role = "") {
+    const Json& requests = root_.at("requests");
+    size_t n = 0;
+    size_t n_wrong = 0;
+    std::string first;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (!role.empty() && requests[i].at("role") != role) continue;
+      ++n;
+      const std::string at = path + '/' + std::to_string(i);
+      if (number(at) == expected) continue;
+      if (n_wrong++ == 0) first = at;
+    }
+    if (n_wrong == 0) return;
+    flag(code, first,
+         message + " (expected " + std::to_string(expected) + ", found " +
+             std::to_string(number(first)) + "; so in " + std::to_string(n_wrong) + " of " +
+             std::to_string(n) + " requests)");
+  }
+
+  const Json& root_;
+  std::vector<ContractFlag> flags_;
+};
+
 }  // namespace
+
+std::string_view execution_mode_name(ExecutionMode mode) {
+  switch (mode) {
+    case ExecutionMode::kGraphs: return "graphs";
+    case ExecutionMode::kDirect: return "direct";
+  }
+  return "unknown";
+}
+
+std::string_view module_kind_name(ModuleKind kind) {
+  switch (kind) {
+    case ModuleKind::kCubin: return "cubin";
+    case ModuleKind::kPtx: return "ptx";
+    case ModuleKind::kNvrtc: return "nvrtc";
+  }
+  return "unknown";
+}
+
+std::string_view load_phase_name(LoadPhase phase) {
+  switch (phase) {
+    case LoadPhase::kInit: return "init";
+    case LoadPhase::kPrepare: return "prepare";
+    case LoadPhase::kRequest: return "request";
+  }
+  return "unknown";
+}
+
+std::string_view resource_lifetime_name(ResourceLifetime lifetime) {
+  switch (lifetime) {
+    case ResourceLifetime::kPersistent: return "persistent";
+    case ResourceLifetime::kShape: return "shape";
+    case ResourceLifetime::kRequest: return "request";
+    case ResourceLifetime::kTerminalHost: return "terminal_host";
+  }
+  return "unknown";
+}
+
+uint64_t DeviceMemory::accounted_peak() const {
+  uint64_t sum = 0;
+  bool overflow = false;
+  for (const uint64_t part :
+       {persistent_runtime.value_or(0), modules.value_or(0), tables, cached_shapes,
+        graphs.value_or(0), arena_high_water, staging, terminal_host}) {
+    overflow |= __builtin_add_overflow(sum, part, &sum);
+  }
+  STWO_CHECK(!overflow, "the parts of the device memory overflow");
+  return sum;
+}
 
 std::string_view request_role_name(RequestRole role) {
   switch (role) {
@@ -719,12 +1391,6 @@ std::string_view request_role_name(RequestRole role) {
     case RequestRole::kSteady: return "steady";
   }
   return "unknown";
-}
-
-uint64_t StageTimes::total() const {
-  uint64_t sum = 0;
-  for (const uint64_t v : ns) sum += v;
-  return sum;
 }
 
 std::string workload_id(const ProofShape& shape) {
@@ -762,21 +1428,35 @@ std::string protocol_manifest_sha256(const Statement& statement, const PcsConfig
 
 std::string write_product_report(const ProductReport& r) {
   const ProofShape& shape = *r.shape;
+  STWO_CHECK(r.device.has_value() == (r.backend != "cpu"),
+             "a report has device blocks exactly when its backend has a device");
+  for (const RequestRecord& request : r.requests) {
+    STWO_CHECK(request.device.has_value() == r.device.has_value(),
+               "a request's telemetry is missing or has no device");
+  }
   Reasons reasons;
   Json j;
   j["schema"] = kProductReportSchema;
   j["product"] = "stwo-cuda " + r.build.product_version;
-  j["backend"] = "cpu";
+  j["backend"] = r.backend;
   j["application"] = shape.statement.air;
   j["protocol"] = kProtocolCrate;
-  j["execution_mode"] = reasons.null("/execution_mode", kNoDevice);
+  j["execution_mode"] = r.device ? Json(execution_mode_name(r.device->execution_mode))
+                                 : reasons.null("/execution_mode", kNoDevice);
   j["created_utc"] = r.created_utc;
-  j["eligible_for_cuda_verdict"] = false;
-  j["ineligible_reason"] = kIneligible;
-  j["not_applicable"] = nullptr;  // filled in below, once all reasons are known
+  // These three follow from the rest and are filled in at the end.
+  for (const char* key : {"eligible_for_cuda_verdict", "ineligible_reason", "not_applicable"}) {
+    j[key] = nullptr;
+  }
   j["identity"] = identity_block(r, reasons);
-  for (const char* key : {"modules", "aot", "device"}) {
-    j[key] = reasons.null(std::string("/") + key, kNoDevice);
+  if (r.device) {
+    j["modules"] = module_objects(r.device->modules);
+    j["aot"] = aot_block(r.device->aot);
+    j["device"] = device_block(r.device->device, reasons);
+  } else {
+    for (const char* key : {"modules", "aot", "device"}) {
+      j[key] = reasons.null(std::string("/") + key, kNoDevice);
+    }
   }
   j["cpu"] = {{"model_name", r.host.model_name},
               {"instruction_set", r.host.instruction_set},
@@ -796,7 +1476,7 @@ std::string write_product_report(const ProductReport& r) {
   statement["trace_cells"] = shape.trace_cells();
   statement["statement_sha256"] = sha256_hex(write_statement_json(shape.statement));
   j["statement"] = std::move(statement);
-  j["plan"] = plan_block(shape, reasons);
+  j["plan"] = r.device ? device_plan_block(r.device->plan) : cpu_plan_block(shape, reasons);
   Json proof;
   proof["path"] = r.proof_path;
   proof["canonical_bytes"] = r.proof_bytes;
@@ -820,12 +1500,32 @@ std::string write_product_report(const ProductReport& r) {
       {"runtime_teardown", r.lifecycle.runtime_teardown},
       {"total_before_publication", r.lifecycle.total_before_publication}};
   j["requests"] = request_objects(r.requests, reasons);
-  j["stage_ns"] = stage_block(r.requests, reasons);
-  for (const char* key : {"counters", "transfers", "pass_ledger"}) {
-    j[key] = reasons.null(std::string("/") + key, kNoDevice);
+  j["stage_ns"] = stage_block(
+      r.requests, "/stage_ns",
+      [](const RequestRecord& request) -> const StageTimes& { return request.stages; }, reasons);
+  if (r.device) {
+    j["device_stage_ns"] = stage_block(
+        r.requests, "/device_stage_ns",
+        [](const RequestRecord& request) -> const StageTimes& { return request.device->stages; },
+        reasons);
+    j["counters"] = vector_block(kCounterFields, &RequestTelemetry::counters, r.requests);
+    j["transfers"] = vector_block(kTransferFields, &RequestTelemetry::transfers, r.requests);
+    j["pass_ledger"] = pass_objects(r.device->pass_ledger, reasons);
+    j["memory"] = device_memory_block(r, reasons);
+    j["resources"] = r.device->resources.empty()
+                         ? reasons.null("/resources", "the backend listed no resources")
+                         : resource_objects(r.device->resources, reasons);
+  } else {
+    for (const char* key : {"counters", "transfers", "pass_ledger"}) {
+      j[key] = reasons.null(std::string("/") + key, kNoDevice);
+    }
+    j["memory"] = cpu_memory_block(r, reasons);
+    j["resources"] = reasons.null("/resources", kNoDevice);
   }
-  j["memory"] = memory_block(r, reasons);
-  j["resources"] = reasons.null("/resources", kNoDevice);
+  const std::optional<std::string> ineligible = ineligibility(j);
+  j["eligible_for_cuda_verdict"] = !ineligible.has_value();
+  j["ineligible_reason"] =
+      reasons.value_or(ineligible, "/ineligible_reason", "the run is eligible");
   j["not_applicable"] = reasons.take();
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -850,6 +1550,13 @@ std::vector<ReportViolation> check_report(std::string_view text) {
   }
   if (!out.empty()) return out;
   return Checker(root).run();
+}
+
+std::vector<ContractFlag> contract_flags(std::string_view text) {
+  if (!check_report(text).empty()) return {};
+  const Json root = Json::parse(text.begin(), text.end());
+  if (root.at("backend") != "cuda") return {};
+  return ContractReader(root).run();
 }
 
 }  // namespace stwo

@@ -1,9 +1,9 @@
 // The product report: one JSON object that says what was proven by which build, how long every part
 // took and what it cost. Written by `stwo prove --report-out`, read by the profiler and the judge.
-// This version describes CPU runs; blocks that only a device has are null, each with its reason.
+// One schema for all backends: blocks that only a device has are null in a CPU report, each with
+// its reason.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "prover/backend.hpp"
+#include "prover/report/device_report.hpp"
 #include "prover/shape.hpp"
 
 namespace stwo {
@@ -22,12 +23,6 @@ inline constexpr std::string_view kProtocolCrate = "stwo 2.3.0";
 
 enum class RequestRole : uint8_t { kFirst, kWarmup, kSteady };
 std::string_view request_role_name(RequestRole role);
-
-/// Nanoseconds per stage, summed over the stage's occurrences in one request.
-struct StageTimes {
-  std::array<uint64_t, kStageCount> ns{};
-  uint64_t total() const;
-};
 
 /// One verified request: prove, encode, decode the encoding, verify the decoded proof.
 struct RequestRecord {
@@ -43,7 +38,10 @@ struct RequestRecord {
   uint64_t terminal_decode = 0;
   uint64_t independent_verification = 0;
   uint64_t verified_request = 0;
+  /// Host time: with a device, the time to submit.
   StageTimes stages;
+  /// Set exactly when the backend has a device.
+  std::optional<RequestTelemetry> device;
   std::string canonical_sha256;
 };
 
@@ -86,6 +84,8 @@ struct LifecycleTimes {
 };
 
 struct ProductReport {
+  /// Backend::name() of what made the proof.
+  std::string backend = "cpu";
   std::shared_ptr<const ProofShape> shape;
   BuildIdentity build;
   std::string binary_sha256;
@@ -97,10 +97,14 @@ struct ProductReport {
   std::optional<OracleReceipt> oracle;
   LifecycleTimes lifecycle;
   std::vector<RequestRecord> requests;
+  /// Of a backend without a device.
   MemoryPlan memory;
+  /// Set exactly when the backend has a device.
+  std::optional<DeviceReport> device;
 };
 
 /// The report's text: indented JSON, one newline at the end. Same input, same bytes.
+/// Throws ContractError if the device parts are set for some requests only, or for a CPU run.
 std::string write_product_report(const ProductReport& report);
 
 /// Name of a statement as a workload, e.g. wide_fibonacci_log16x100: parameters at their default
@@ -121,5 +125,17 @@ inline constexpr uint64_t kMaxReportBytes = uint64_t{64} << 20;
 /// Checks form (keys, types, ranges, no duplicate keys, every null explained) and the cross checks
 /// between the numbers. Returns all violations; empty means valid. Never throws on any text.
 std::vector<ReportViolation> check_report(std::string_view text);
+
+/// A value that a valid CUDA report may have and a production run must not: a fallback, a copy back
+/// to the host before the proof, code compiled at run time. Shown to the reader; whoever compares
+/// runs decides what it is worth.
+struct ContractFlag {
+  std::string code;     ///< stable, FLAG_*
+  std::string path;     ///< JSON pointer of the first such value
+  std::string message;  ///< one line
+};
+/// At most one flag per code. Empty for reports of other backends and for text that check_report
+/// refuses. Never throws on any text.
+std::vector<ContractFlag> contract_flags(std::string_view text);
 
 }  // namespace stwo

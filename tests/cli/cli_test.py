@@ -54,20 +54,23 @@ class Program:
         return done.returncode, out, done.stderr.decode(errors="replace")
 
     def expect_error(self, code, exit_code, *arguments, **options):
-        """One line on stderr in text mode, one object on stdout with --json; nothing else."""
+        """One line on stderr in text mode, one object on stdout with --json; nothing else. `code` may
+        be several, where it depends on the machine which one it is."""
+        codes = (code,) if isinstance(code, str) else code
         name = " ".join(map(str, arguments))[:160]
         got, out, err = self.run(*arguments, **options)
         check(got == exit_code, f"{name}: exit {got}, expected {exit_code}: {err.strip()}")
         check(re.fullmatch(r"stwo: [A-Z_]+: [^\n]+\n", err) is not None,
               f"{name}: not one error line: {err!r}")
-        check(err.startswith(f"stwo: {code}: "), f"{name}: expected {code}, got {err!r}")
+        check(err.startswith(tuple(f"stwo: {c}: " for c in codes)),
+              f"{name}: expected {code}, got {err!r}")
         check(out == "", f"{name}: output beside an error: {out[:80]!r}")
         got, out, err = self.run(*arguments, "--json", **options)
         check(got == exit_code, f"{name} --json: exit {got}, expected {exit_code}")
         check(err == "", f"{name} --json: text on stderr: {err!r}")
         try:
             error = json.loads(out)
-            check(error["schema"] == "stwo_error_v1" and error["code"] == code
+            check(error["schema"] == "stwo_error_v1" and error["code"] in codes
                   and "\n" not in error["message"] and error["context"]["exit_code"] == exit_code,
                   f"{name} --json: unexpected object {out!r}")
         except (ValueError, KeyError):
@@ -117,7 +120,9 @@ def prove(stwo, output, *extra):
 def test_help(stwo):
     for arguments in (["--help"], ["prove", "--help"], ["verify", "--help"], ["airs", "--help"],
                       ["inspect", "--help"], ["inspect", "proof", "--help"],
-                      ["inspect", "program", "--help"], ["inspect", "report", "--help"]):
+                      ["inspect", "program", "--help"], ["inspect", "plan", "--help"],
+                      ["inspect", "report", "--help"], ["research", "--help"],
+                      ["research", "compile", "--help"]):
         got, out, err = stwo.run(*arguments)
         check(got == 0 and err == "" and "Examples:" in out, f"{arguments}: help is incomplete")
         command = " ".join(["stwo"] + arguments[:-1])
@@ -143,6 +148,28 @@ def test_usage(stwo):
     error("USAGE", 2, "inspect")
     error("USAGE", 2, "inspect", "program")
     error("USAGE", 2, "inspect", "program", "x.json", *SMALL)
+    error("USAGE", 2, "inspect", "plan")
+    error("USAGE", 2, "inspect", "plan", "x.json", *SMALL)
+    error("USAGE", 2, "inspect", "plan", "x.json", "--config", "fast")
+    error("USAGE", 2, "inspect", "plan", *SMALL, "--device", "0", "--sm", "90")
+    error("NUMBER", 2, "inspect", "plan", *SMALL, "--sm", "sm_90")
+    error("NUMBER", 2, "inspect", "plan", *SMALL, "--device", "x")
+    error("CONFIG", 2, "inspect", "plan", *SMALL, "--config", "slow")
+    error("SHAPE", 2, "inspect", "plan", *SMALL, "--config", "fold=5,last=5")
+    error("FILE_OPEN", 2, "inspect", "plan", "missing.json")
+    compile_ = ["research", "compile", *SMALL, "--component", "wide_fibonacci"]
+    error("USAGE", 2, "research")
+    error("USAGE", 2, "research", "compile")
+    error("USAGE", 2, *compile_, "--sm", "90")
+    error("USAGE", 2, *compile_, "--output", ".")
+    error("NUMBER", 2, *compile_, "--output", ".", "--sm", "H200")
+    error("NUMBER", 2, *compile_, "--output", ".", "--sm", "90", "--device", "-1")
+    error("OUTPUT_DIRECTORY", 2, *compile_, "--output", "missing", "--sm", "90")
+    error("OUTPUT_NAME", 2, *compile_, "--output", "", "--sm", "90")
+    error("COMPONENT", 2, "research", "compile", *SMALL, "--component", "nope", "--output", ".",
+          "--sm", "90")
+    error("AIR_UNKNOWN", 2, "research", "compile", "--air", "nope", "--component", "x", "--output",
+          ".", "--sm", "90")
     got, _, _ = stwo.run("--json", "airs")
     check(got == 2, "--json before the command must not be ignored")
     out = ["--output", "never.json"]
@@ -166,7 +193,14 @@ def test_usage(stwo):
             error("NUMBER", 2, "prove", *SMALL, *FAST, option, value, *out)
     error("CHANNEL", 2, "prove", *SMALL, "--channel", "poseidon", *out)
     error("BACKEND", 2, "prove", *SMALL, "--backend", "metal", *out)
-    error("BACKEND_UNAVAILABLE", 4, "prove", *SMALL, "--backend", "cuda", *out)
+    # An option of one backend is never silently ignored by the other.
+    for option in (["--device", "0"], ["--cubin-dir", "."], ["--allow-ptx"]):
+        error("USAGE", 2, "prove", *SMALL, *option, *out)
+        error("USAGE", 2, "prove", *SMALL, "--backend", "cpu", *option, *out)
+    error("USAGE", 2, "prove", *SMALL, "--backend", "cuda", "--threads", "2", *out)
+    error("USAGE", 2, "prove", *SMALL, "--backend", "cuda", "--cubin-dir", "", *out)
+    for device in ("x", "-1", "1024"):
+        error("NUMBER", 2, "prove", *SMALL, "--backend", "cuda", f"--device={device}", *out)
     for config in ("slow", "pow", "pow=", "pow=x", "pow=33", "blowup=0", "blowup=17", "queries=0",
                    "queries=4097", "last=11", "fold=0", "fold=17", "lift=31", "pow=1,pow=2",
                    "speed=9", "pow=-1", "pow=1,,fold=1"):
@@ -211,9 +245,11 @@ def test_round_trip(stwo, oracle):
           == hashlib.sha256(open(stwo.path, "rb").read()).hexdigest(), "report's binary digest")
     check([r["role"] for r in report["requests"]] == ["first", "warmup", "steady", "steady"],
           "report's requests")
-    check(stwo.json("inspect", "report", "a.report.json")["valid"], "inspect report")
+    shown = stwo.json("inspect", "report", "a.report.json")
+    check(shown["valid"] and shown["contract_flags"] == [], "inspect report")
     got, out, _ = stwo.run("inspect", "report", "a.report.json")
-    check(got == 0 and "valid" in out and "wide_fibonacci_log5x8" in out, "inspect report text")
+    check(got == 0 and "valid" in out and "wide_fibonacci_log5x8" in out
+          and "not eligible: " in out, "inspect report text")
     steps = read(stwo, "a.transcript").decode().splitlines()
     check(len(steps) > 5 and all(re.fullmatch(r"step \S+ [0-9a-f]{64}", s) for s in steps),
           "transcript lines")
@@ -296,6 +332,8 @@ def test_outputs(stwo, text):
     stwo.expect_error("OUTPUT_DIRECTORY", 2, *arguments, "missing/e.json")
     stwo.expect_error("OUTPUT_DIRECTORY", 2, *arguments, "a.json/e.json")
     stwo.expect_error("OUTPUT_NAME", 2, *arguments, "n" * 300)
+    stwo.expect_error("OUTPUT_DIRECTORY", 2, "research", "compile", *SMALL, "--component",
+                      "wide_fibonacci", "--sm", "90", "--output", "a.json")
     for force in ([], ["--force"]):
         for target in ("/dev/full", "/dev/null", "."):
             stwo.expect_error("OUTPUT_KIND", 5, *arguments, target, *force)
@@ -338,6 +376,49 @@ def test_full_disk(stwo):
           f"full disk: exit {done.returncode}, {done.stderr!r}, left {done.stdout!r}")
 
 
+# Why there is no CUDA proof: no backend in this build; no driver or no device in this machine; kernels
+# that were not built.
+NO_CUDA = ("BACKEND_UNAVAILABLE", "CUBIN_MISSING", "DEVICE", "DRIVER", "NO_CUDA_DEVICE",
+           "SM_UNSUPPORTED", "DEVICE_UNSUPPORTED")
+
+
+def test_cuda(stwo, text):
+    """Without a device: one line and exit 4, before any work and never a CPU proof instead. With one:
+    the same bytes."""
+    arguments = ["prove", *SMALL, *FAST, "--backend", "cuda", "--output", "cuda.json"]
+    got, out, err = stwo.run(*arguments, "--report-out", "cuda.report.json")
+    if got == 0:
+        check("backend    cuda: " in out and "host gap" in out, "summary of a CUDA run")
+        check(read(stwo, "cuda.json") == text, "the CUDA backend gave other bytes")
+        check(stwo.json("inspect", "report", "cuda.report.json")["contract_flags"] == [],
+              "flags of a plain CUDA run")
+        stwo.expect_error(NO_CUDA, 4, "prove", *SMALL, *FAST, "--backend", "cuda", "--device", "999",
+                          "--output", "none.json")
+        check(not exists(stwo, "none.json"), "a run without a device left its output")
+        return
+    begin = time.monotonic()
+    for extra in ([], ["--device", "0"], ["--allow-ptx"], ["--cubin-dir", "missing"],
+                  ["--report-out", "cuda.report.json", "--transcript", "cuda.transcript"]):
+        stwo.expect_error(NO_CUDA, 4, *arguments, *extra)
+    # What is wrong with the command line comes first.
+    stwo.expect_error("OUTPUT_EXISTS", 5, *arguments[:-1], "a.json")
+    stwo.expect_error(NO_CUDA, 4, "prove", "--air", "wide_fibonacci", "--log-n-rows", "24",
+                      "--sequence-len", "1000", "--backend", "cuda", "--output", "cuda.json")
+    check(time.monotonic() - begin < 30, "the lack of a device was noticed late")
+    check(not [n for n in os.listdir(stwo.directory) if n.startswith("cuda.")],
+          "a run without a device left outputs")
+    stwo.expect_error(NO_CUDA, 4, "inspect", "plan", "a.json")
+    stwo.expect_error(NO_CUDA, 4, "inspect", "plan", *SMALL, *FAST, "--device", "0")
+    # These two need no device, only a build with the backend.
+    os.mkdir(path(stwo, "kernels"))
+    for command in (["inspect", "plan", "a.json", "--sm", "90"],
+                    ["research", "compile", *SMALL, "--component", "wide_fibonacci", "--sm", "90",
+                     "--output", "kernels"]):
+        got, out, err = stwo.run(*command)
+        check(got == 0 or (got == 4 and out == "" and re.fullmatch(r"stwo: [A-Z_]+: [^\n]+\n", err)),
+              f"{command}: exit {got}: {err}")
+
+
 def test_interrupt(stwo):
     before = sorted(os.listdir(stwo.directory))
     process = subprocess.Popen([stwo.path, "prove", *SMALL, "--config", "pow=32", "--repeat",
@@ -352,7 +433,7 @@ def test_interrupt(stwo):
 
 
 def test_bad_files(stwo, text):
-    readers = (["verify"], ["inspect", "proof"], ["inspect", "program"])
+    readers = (["verify"], ["inspect", "proof"], ["inspect", "program"], ["inspect", "plan"])
     def all_readers(code, exit_code, name):
         for reader in readers:
             stwo.expect_error(code, exit_code, *reader, name)
@@ -432,6 +513,75 @@ def test_bad_files(stwo, text):
     rejected(at + root, at + b"%d" % ((int(root) + 1) % 256), "")
 
 
+def cuda_report(report):
+    """A CUDA report with made-up device numbers, from a CPU report."""
+    n = len(report["requests"])
+    zeros = lambda *keys: {key: [0] * n for key in keys}
+    report["backend"] = "cuda"
+    report["execution_mode"] = "direct"
+    identity = report["identity"]
+    identity.update(nvcc_version="13.0", cuda_arch_list="90")
+    del identity["identity_sha256"]
+    identity["identity_sha256"] = hashlib.sha256(json.dumps(
+        identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+    report["modules"] = [{"name": "hash", "sha256": "0" * 64, "bytes": 1, "kind": "ptx", "sm": 90,
+                          "load_ordinal": 0, "loaded_in": "init"}]
+    report["ineligible_reason"] = "module hash was compiled at run time"
+    report["aot"] = {"entries": 1, "loads": 1, "cache_hits": 0, "misses": 3, "launches": 9,
+                     "launch_failures": 0, "build_identity_sha256": "0" * 64, "strict": True}
+    report["device"] = {"uuid": "GPU-1", "name": "made up", "ordinal": 0, "sm_major": 9,
+                        "sm_minor": 0, "driver_version": "13.0", "runtime_version": "13.0",
+                        "toolkit_version": "13.0", "global_memory_bytes": 1 << 30,
+                        "multiprocessors": 132, "mig": False}
+    report["plan"].update(semantic_sha256="0" * 64, cache_key_sha256="0" * 64, schedule_version=1,
+                          compiled_once=True, reuse_count=n, predicted_minimum_launches=9,
+                          transcript_barriers=5, request_bytes=1, persistent_bytes=1)
+    # One nanosecond a stage lies within any request.
+    stages = {**{key: 1 for key in report["stage_ns"]["first"]}, "total": 10}
+    report["device_stage_ns"] = {key: stages for key in ("first", "last", "min", "median")}
+    for request in report["requests"]:
+        request["device_elapsed"] = 10
+    report["counters"] = zeros(
+        "graph_launches", "graph_instantiations", "graph_updates", "graph_cache_hits",
+        "graph_cache_misses", "graph_fallbacks", "sync_calls", "device_synchronizes", "module_loads",
+        "jit_compiles", "allocations", "frees", "cpu_fallback_attempts", "cpu_fallbacks_completed")
+    report["counters"]["kernel_launches"] = [9] * n
+    report["transfers"] = zeros(
+        "h2d_operations", "h2d_bytes", "d2h_bytes", "d2d_operations", "d2d_bytes",
+        "terminal_d2h_bytes", "intermediate_d2h_operations")
+    report["transfers"].update(d2h_operations=[1] * n, terminal_d2h_operations=[1] * n)
+    report["pass_ledger"] = []
+    memory = report["memory"]
+    memory.update(persistent_runtime=1, modules=1, tables=1, cached_shapes=1, graphs=1,
+                  arena_high_water=1, scratch=1, staging=1, terminal_host=1, accounted_peak=9,
+                  pool_reserved=4096, pool_used=1, capacity=1 << 30)
+    reasons = report["not_applicable"]
+    for path in list(reasons):
+        if path.startswith(("/memory/", "/plan/", "/identity/nvcc", "/identity/cuda")) or path in (
+                "/execution_mode", "/modules", "/aot", "/device", "/counters", "/transfers",
+                "/pass_ledger", "/requests/*/device_elapsed"):
+            del reasons[path]
+    return report
+
+
+def test_cuda_reports(stwo):
+    report = cuda_report(json.loads(read(stwo, "a.report.json")))
+    write(stwo, "made_up.json", json.dumps(report))
+    shown = stwo.json("inspect", "report", "made_up.json")
+    check([f["code"] for f in shown["contract_flags"]] == ["FLAG_RUNTIME_CODE", "FLAG_AOT_MISS"],
+          f"flags of a made-up CUDA report: {shown}")
+    got, out, err = stwo.run("inspect", "report", "made_up.json")
+    for part in ("made up (GPU-1), SM 9.0", "9 kernels, 0 graphs", "not eligible: module hash",
+                 "device time)", "host gap", "flags: 2", "FLAG_AOT_MISS /aot/misses: ", "valid: "):
+        check(part in out, f"text of a CUDA report lacks {part!r}: {err}")
+    report["counters"]["kernel_launches"][-1] = 8
+    write(stwo, "made_up.json", json.dumps(report))
+    shown = stwo.json("inspect", "report", "made_up.json", exit_code=3)
+    check([(v["code"], v["path"]) for v in shown["violations"]]
+          == [("REPORT_TOPOLOGY", "/counters/kernel_launches/3")] and not shown["contract_flags"],
+          f"violations of a made-up CUDA report: {shown}")
+
+
 def test_bad_reports(stwo):
     text = read(stwo, "a.report.json").decode()
     stwo.expect_error("FILE_OPEN", 2, "inspect", "report", "missing.json")
@@ -483,14 +633,18 @@ def test_codes(stwo, source):
     check(list(listed) == sorted(listed), "--list-codes is not sorted")
     if not source:
         return
-    for folder, _, names in os.walk(os.path.join(source, "prover")):
+    for folder, _, names in (*os.walk(os.path.join(source, "prover")),
+                             *os.walk(os.path.join(source, "kernels"))):
         for name in names:
-            if not name.endswith((".cpp", ".hpp", ".h")):
+            if not name.endswith((".cpp", ".hpp", ".h", ".cu", ".cuh")):
                 continue
             with open(os.path.join(folder, name)) as f:
                 content = f.read()
             for code in re.findall(r'(?:Error|fail\w*)\(\s*(?:[\w:.]+,\s*)?"([A-Z][A-Z_]{2,})"',
                                    content):
+                check(code in listed, f"{name}: code {code} is not in --list-codes")
+            # Codes that an error class hands to its base.
+            for code in re.findall(r'ExitCode::k\w+,\s*"([A-Z][A-Z_]{2,})"', content):
                 check(code in listed, f"{name}: code {code} is not in --list-codes")
 
 
@@ -511,9 +665,11 @@ def main():
         test_receipts(stwo, digest, oracle)
         test_outputs(stwo, text)
         test_full_disk(stwo)
+        test_cuda(stwo, text)
         test_interrupt(stwo)
         test_bad_files(stwo, text)
         test_bad_reports(stwo)
+        test_cuda_reports(stwo)
         test_memory(stwo)
         test_locales(stwo)
     finally:

@@ -1,0 +1,20 @@
+# cmake -DLOG=<file> -P run_logged.cmake -- <command>...
+# Runs the command with both outputs in LOG, and prints them when it fails.
+set(command "")
+set(seen OFF)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(seen)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif(CMAKE_ARGV${i} STREQUAL "--")
+    set(seen ON)
+  endif()
+endforeach()
+execute_process(COMMAND ${command} RESULT_VARIABLE result
+  OUTPUT_FILE ${LOG} ERROR_FILE ${LOG})
+if(NOT result EQUAL 0)
+  file(READ ${LOG} text)
+  message(NOTICE "${text}")
+  list(JOIN command " " words)
+  message(FATAL_ERROR "failed (${result}): ${words}")
+endif()

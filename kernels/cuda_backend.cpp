@@ -1,0 +1,256 @@
+#include "kernels/cuda_backend.hpp"
+
+#include "kernels/prepared_plan.hpp"
+#include "prover/errors.hpp"
+
+namespace stwo::gpu {
+namespace {
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+class CudaPreparedShape final : public PreparedShape {
+ public:
+  CudaPreparedShape(std::shared_ptr<const ProofShape> shape, std::shared_ptr<PreparedPlan> plan)
+      : shape_(std::move(shape)), plan_(std::move(plan)) {}
+
+  const ProofShape& shape() const override { return *shape_; }
+  MemoryPlan memory() const override {
+    MemoryPlan m;
+    m.tables_bytes = plan_->tables->bytes();
+    m.arena_bytes = plan_->arena_block.bytes();
+    m.scratch_bytes = plan_->bytes() - plan_->arena_block.bytes() - plan_->terminal_host.bytes();
+    return m;
+  }
+  std::unique_ptr<ProofSession> begin(const TranscriptObserver& observer) override {
+    return make_cuda_session(plan_, observer);
+  }
+
+ private:
+  std::shared_ptr<const ProofShape> shape_;
+  std::shared_ptr<PreparedPlan> plan_;
+};
+
+LoadPhase load_phase(std::string_view stage) {
+  if (stage == "init") return LoadPhase::kInit;
+  return stage == "prepare" ? LoadPhase::kPrepare : LoadPhase::kRequest;
+}
+
+ResourceRecord resource_of(const CudaPlan& plan, const PlanBuffer& b) {
+  ResourceRecord r;
+  r.name = b.name;
+  r.bytes = b.bytes;
+  r.alignment = b.alignment;
+  r.producer = b.producer.empty() ? "host" : b.producer;
+  r.last_consumer = b.last_consumer.empty() ? "none" : b.last_consumer;
+  r.stream = "main";
+  r.last_use_event = "launch " + std::to_string(b.last_launch);
+  r.cache_key = plan.cache_key;
+  switch (b.region) {
+    case Region::kTables:
+      r.lifetime = ResourceLifetime::kPersistent;
+      r.producer = "make_tables";
+      r.owner = "runtime";
+      r.unwind_path = "kept";
+      r.eviction_rule = "replaced by larger tables; freed when no prepared shape holds them";
+      break;
+    case Region::kShape:
+    case Region::kConstants:
+      r.lifetime = ResourceLifetime::kShape;
+      r.owner = "prepared shape";
+      r.unwind_path = "kept";
+      r.eviction_rule = "least recently used prepared shape that nobody holds";
+      break;
+    case Region::kArena:
+      r.lifetime = ResourceLifetime::kRequest;
+      r.is_mutable = true;
+      r.alias_eligible = true;
+      r.owner = "proof session";
+      r.unwind_path = "returned to the prepared shape when the session ends";
+      r.eviction_rule = "with its prepared shape";
+      break;
+    case Region::kTerminal:
+      r.lifetime = ResourceLifetime::kTerminalHost;
+      r.is_mutable = true;
+      r.owner = "proof session";
+      r.unwind_path = "returned to the prepared shape when the session ends";
+      r.eviction_rule = "with its prepared shape";
+      break;
+  }
+  return r;
+}
+
+}  // namespace
+
+CudaBackend::CudaBackend(std::unique_ptr<CudaRuntime> runtime, std::string host_toolchain)
+    : runtime_(std::move(runtime)), host_toolchain_(std::move(host_toolchain)) {}
+
+CudaBackend::~CudaBackend() { last_.reset(); }
+
+std::string CudaBackend::description() const {
+  const DeviceIdentity& d = runtime_->device();
+  return d.name + ", SM " + std::to_string(d.sm_major) + "." + std::to_string(d.sm_minor) +
+         ", device " + std::to_string(d.ordinal);
+}
+
+PlanTarget CudaBackend::target() const {
+  const DeviceIdentity& d = runtime_->device();
+  PlanTarget t;
+  t.sm = static_cast<uint32_t>(d.sm());
+  t.device_uuid = d.uuid;
+  t.multiprocessors = d.multiprocessors;
+  t.memory_bytes = d.global_memory_bytes;
+  t.driver_version = d.driver_version;
+  t.toolkit = runtime_->manifest().nvcc_version;
+  t.host_toolchain = host_toolchain_;
+  t.module_digest = runtime_->manifest().identity_sha256();
+  return t;
+}
+
+std::unique_ptr<PreparedShape> CudaBackend::prepare(std::shared_ptr<const ProofShape> shape) {
+  auto program = std::make_shared<const ProofProgram>(make_proof_program(shape));
+  const PlanTarget t = target();
+  const std::string key = plan_cache_key(*program, t, plan_options);
+  auto prepared = runtime_->plans().find<PreparedPlan>(key);
+  if (prepared == nullptr) {
+    last_.reset();
+    prepared = std::make_shared<PreparedPlan>(*runtime_,
+                                              compile_plan(std::move(program), t, plan_options));
+    runtime_->plans().insert(key, prepared, prepared->bytes());
+  }
+  last_ = prepared;
+  ++n_prepared_;
+  return std::make_unique<CudaPreparedShape>(std::move(shape), std::move(prepared));
+}
+
+RequestTelemetry CudaBackend::last_request() const {
+  STWO_CHECK(last_ != nullptr && last_->last_counters, "no request has finished");
+  const PreparedPlan& p = *last_;
+  RequestTelemetry out;
+  // Distances from the first event, so that the stages add up to the whole exactly.
+  uint64_t before = 0;
+  for (size_t k = 0; k + 1 < p.events.size(); ++k) {
+    const uint64_t at = runtime_->elapsed_ns(p.events[0], p.events[k + 1], "telemetry");
+    const Stage stage = k < p.segments.size() ? p.segments[k].stage : Stage::kProofAssembly;
+    const uint64_t end = std::max(at, before);
+    out.stages.ns[static_cast<size_t>(stage)] += end - before;
+    before = end;
+  }
+  out.device_elapsed = before;
+  const Counters& c = *p.last_counters;
+  RequestCounters& r = out.counters;
+  r.kernel_launches = c.kernel_launches;
+  r.graph_launches = c.graph_launches;
+  r.graph_instantiations = c.graph_instantiations;
+  r.graph_updates = c.graph_updates;
+  r.graph_cache_hits = c.graph_cache_hits;
+  r.graph_cache_misses = c.graph_cache_misses;
+  r.graph_fallbacks = c.graph_fallbacks;
+  r.sync_calls = c.sync_calls;
+  r.device_synchronizes = c.device_synchronizes;
+  r.module_loads = c.module_loads;
+  r.jit_compiles = c.jit_compiles;
+  r.allocations = c.allocations;
+  r.frees = c.frees;
+  r.cpu_fallback_attempts = c.cpu_fallback_attempts;
+  r.cpu_fallbacks_completed = c.cpu_fallbacks_completed;
+  RequestTransfers& t = out.transfers;
+  t.h2d_operations = c.h2d_operations;
+  t.h2d_bytes = c.h2d_bytes;
+  t.d2h_operations = c.d2h_operations;
+  t.d2h_bytes = c.d2h_bytes;
+  t.d2d_operations = c.d2d_operations;
+  t.d2d_bytes = c.d2d_bytes;
+  t.terminal_d2h_operations = p.last_terminal_operations;
+  t.terminal_d2h_bytes = 4 * p.plan.terminal.words;
+  t.intermediate_d2h_operations = c.d2h_operations - p.last_terminal_operations;
+  return out;
+}
+
+DeviceReport CudaBackend::device_report() const {
+  STWO_CHECK(last_ != nullptr, "no shape has been prepared");
+  const PreparedPlan& p = *last_;
+  const DeviceIdentity& d = runtime_->device();
+  DeviceReport out;
+  out.execution_mode = ExecutionMode::kDirect;
+  out.nvcc_version = runtime_->manifest().nvcc_version;
+  out.cuda_arch_list = runtime_->manifest().arch_list;
+  out.device.uuid = d.uuid;
+  out.device.name = d.name;
+  out.device.ordinal = static_cast<uint32_t>(d.ordinal);
+  out.device.sm_major = static_cast<uint32_t>(d.sm_major);
+  out.device.sm_minor = static_cast<uint32_t>(d.sm_minor);
+  out.device.driver_version = version_text(d.driver_version);
+  out.device.toolkit_version = version_text(d.toolkit_version);
+  out.device.global_memory_bytes = d.global_memory_bytes;
+  out.device.multiprocessors = d.multiprocessors;
+  out.device.mig = d.mig;
+  uint64_t module_bytes = 0;
+  for (const ModuleInfo& m : runtime_->modules()) {
+    ModuleRecord r;
+    r.name = m.name;
+    r.sha256 = m.sha256;
+    r.bytes = m.bytes;
+    r.kind = m.kind == gpu::ModuleKind::kCubin ? stwo::ModuleKind::kCubin : stwo::ModuleKind::kPtx;
+    r.sm = static_cast<uint32_t>(m.sm);
+    r.load_ordinal = m.load_ordinal;
+    r.loaded_in = load_phase(m.loaded_in);
+    module_bytes += m.bytes;
+    out.modules.push_back(std::move(r));
+  }
+  const AotStatus aot = runtime_->aot();
+  const Counters counters = runtime_->counters();
+  out.aot.entries = aot.entries;
+  out.aot.loads = aot.loads;
+  out.aot.cache_hits = aot.cache_hits;
+  out.aot.misses = aot.misses;
+  out.aot.launches = counters.kernel_launches;
+  out.aot.launch_failures = counters.launch_failures;
+  out.aot.build_identity_sha256 = runtime_->manifest().identity_sha256();
+  out.aot.strict = aot.strict;
+  const CudaPlan& plan = p.plan;
+  out.plan.program_sha256 = plan.program->digest();
+  out.plan.semantic_sha256 = plan.program->semantic_digest();
+  out.plan.cache_key_sha256 = plan.cache_key;
+  out.plan.schedule_version = kScheduleVersion;
+  // A plan is bound once; requests only walk it.
+  out.plan.compiled_once = runtime_->plans().status().misses <= n_prepared_;
+  out.plan.reuse_count = p.reuse_count;
+  out.plan.node_count = plan.program->nodes.size();
+  out.plan.predicted_minimum_launches = plan.launches.size();
+  out.plan.transcript_barriers = plan.transcript_barriers();
+  out.plan.request_bytes = plan.arena_bytes + plan.terminal_bytes;
+  out.plan.persistent_bytes = p.tables->bytes() + plan.shape_bytes + plan.constants_bytes;
+  for (const PassLedgerRow& row : plan.pass_ledger()) {
+    PassRecord r;
+    r.stage = row.stage;
+    r.pass = row.pass;
+    r.kernel = row.kernel;
+    r.input_bytes = row.input_bytes;
+    r.output_bytes = row.output_bytes;
+    r.reread_bytes = row.reread_bytes;
+    r.temporary_bytes = row.temporary_bytes;
+    r.launches = row.launches;
+    r.barriers = row.barriers;
+    if (!row.retained_consumer.empty()) r.retained_consumer = row.retained_consumer;
+    out.pass_ledger.push_back(std::move(r));
+  }
+  const MemoryStatus memory = runtime_->memory();
+  out.memory.modules = module_bytes;
+  out.memory.tables = p.tables->bytes();
+  out.memory.cached_shapes = p.shape_block.bytes() + p.constants_block.bytes();
+  out.memory.graphs = 0;
+  out.memory.arena_high_water = p.arena_block.bytes();
+  out.memory.staging = p.terminal_block.bytes();
+  out.memory.terminal_host = p.terminal_host.bytes();
+  out.memory.pool_reserved = memory.pool_reserved;
+  out.memory.pool_used = memory.pool_used;
+  out.memory.in_flight_multiplier = 1;
+  out.memory.capacity = d.global_memory_bytes;
+  out.memory.admitted = true;
+  for (const PlanBuffer& b : plan.buffers) out.resources.push_back(resource_of(plan, b));
+  return out;
+}
+
+}  // namespace stwo::gpu

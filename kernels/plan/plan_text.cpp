@@ -1,0 +1,282 @@
+// What a plan looks like to people and tools.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "kernels/plan/cuda_plan.hpp"
+
+namespace stwo::gpu {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string pad(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+std::string left_pad(std::string text, size_t width) {
+  if (text.size() < width) text.insert(0, width - text.size(), ' ');
+  return text;
+}
+
+/// What the resource table says of a buffer besides its sizes.
+struct ResourceRules {
+  const char* lifetime;
+  const char* owner;
+  const char* unwind;
+  const char* eviction;
+  bool is_mutable;
+  bool aliases;
+};
+
+ResourceRules rules_of(Region region) {
+  switch (region) {
+    case Region::kTables:
+      return {"persistent",
+              "runtime",
+              "kept; freed with the runtime",
+              "when no prepared shape holds them",
+              false,
+              false};
+    case Region::kShape:
+      return {"shape",
+              "prepared shape",
+              "kept; freed with the prepared shape",
+              "least recently used prepared shape that nobody holds",
+              false,
+              false};
+    case Region::kConstants:
+      return {"shape",
+              "prepared shape",
+              "kept; freed with the prepared shape",
+              "least recently used prepared shape that nobody holds",
+              false,
+              false};
+    case Region::kArena:
+      return {"request",
+              "proof session",
+              "returned to the prepared shape when the session ends",
+              "with its prepared shape",
+              true,
+              true};
+    case Region::kTerminal:
+      return {"terminal_host",
+              "proof session",
+              "returned to the prepared shape when the session ends",
+              "with its prepared shape",
+              true,
+              false};
+  }
+  return {};
+}
+
+Json use_json(const CudaPlan& plan, const BufferUse& u) {
+  return {{"buffer", plan.buffers[u.buffer].name},
+          {"read_bytes", u.read_bytes},
+          {"written_bytes", u.written_bytes}};
+}
+
+}  // namespace
+
+std::string_view region_name(Region region) {
+  switch (region) {
+    case Region::kTables: return "tables";
+    case Region::kShape: return "shape";
+    case Region::kConstants: return "constants";
+    case Region::kArena: return "arena";
+    case Region::kTerminal: return "terminal";
+  }
+  return "";
+}
+
+uint32_t CudaPlan::table_index(uint32_t buffer) const {
+  uint32_t index = 0;
+  for (uint32_t i = 0; i < buffer; ++i) index += buffers[i].region == Region::kTables;
+  return index;
+}
+
+std::vector<PassLedgerRow> CudaPlan::pass_ledger() const {
+  std::vector<PassLedgerRow> rows;
+  // A buffer's bytes count as input when they are read for the first time since they were written,
+  // and as reread afterwards.
+  std::vector<uint64_t> fresh(buffers.size(), 0);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].region != Region::kArena && buffers[i].region != Region::kTerminal) {
+      fresh[i] = buffers[i].bytes;
+    }
+  }
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const PlanLaunch& l = launches[i];
+    PassLedgerRow row;
+    row.stage = l.stage;
+    row.pass = l.pass;
+    row.kernel = l.kernel;
+    row.launches = 1;
+    row.barriers = l.transcript_ops > 0 ? 1 : 0;
+    for (const BufferUse& u : l.uses) {
+      const uint64_t first = std::min(u.read_bytes, fresh[u.buffer]);
+      row.input_bytes += first;
+      row.reread_bytes += u.read_bytes - first;
+      fresh[u.buffer] -= first;
+      row.output_bytes += u.written_bytes;
+      fresh[u.buffer] += u.written_bytes;
+      if (u.written_bytes == 0) continue;
+      // Scratch: what no later stage reads.
+      bool kept = buffers[u.buffer].region == Region::kTerminal;
+      std::string consumer;
+      for (size_t k = i + 1; k < launches.size(); ++k) {
+        for (const BufferUse& later : launches[k].uses) {
+          if (later.buffer != u.buffer || later.read_bytes == 0) continue;
+          if (consumer.empty()) consumer = launches[k].kernel + ": " + launches[k].pass;
+          kept |= launches[k].stage != l.stage;
+        }
+      }
+      if (!kept) row.temporary_bytes += u.written_bytes;
+      if (row.retained_consumer.empty()) row.retained_consumer = consumer;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+uint64_t CudaPlan::transcript_barriers() const {
+  uint64_t n = 0;
+  for (const PlanLaunch& l : launches) n += l.transcript_ops > 0;
+  return n;
+}
+
+std::string plan_to_text(const CudaPlan& plan) {
+  std::string out;
+  const auto mib = [](uint64_t bytes) {
+    const uint64_t tenths = bytes * 10 / (uint64_t{1} << 20);
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+  };
+  out += "target     SM " + std::to_string(plan.target.sm / 10) + "." +
+         std::to_string(plan.target.sm % 10) + ", " + std::to_string(plan.target.multiprocessors) +
+         " multiprocessors" +
+         (plan.target.device_uuid.empty() ? "" : ", " + plan.target.device_uuid) + "\n";
+  out += "cache key  " + plan.cache_key + "\n";
+  out += "program    " + plan.program->digest() + ", semantic " + plan.program->semantic_digest() +
+         "\n";
+  out += "schedule   version " + std::to_string(kScheduleVersion) + ", " +
+         std::to_string(plan.launches.size()) + " launches, " +
+         std::to_string(plan.transcript_barriers()) + " transcript joins, " +
+         (plan.half_domain ? "half-domain" : "full-domain") + " composition, one stream\n";
+  out += "memory     tables " + mib(plan.tables_bytes) + ", shape " + mib(plan.shape_bytes) +
+         ", constants " + mib(plan.constants_bytes) + ", arena " + mib(plan.arena_bytes) +
+         " (live peak " + mib(plan.arena_live_peak) + "), terminal " + mib(plan.terminal_bytes) +
+         "\n\n";
+  out += pad("stage", 22) + pad("kernel", 26) + left_pad("grid", 12) + left_pad("threads", 9) +
+         left_pad("input", 14) + left_pad("output", 14) + left_pad("reread", 14) +
+         left_pad("temporary", 14) + left_pad("join", 6) + "  pass\n";
+  const auto ledger = plan.pass_ledger();
+  for (size_t i = 0; i < ledger.size(); ++i) {
+    const PassLedgerRow& r = ledger[i];
+    const PlanLaunch& l = plan.launches[i];
+    out += pad(std::string(stage_name(r.stage)), 22) + pad(r.kernel, 26) +
+           left_pad(std::to_string(l.grid_x) + "x" + std::to_string(l.grid_y), 12) +
+           left_pad(std::to_string(l.threads), 9) + left_pad(std::to_string(r.input_bytes), 14) +
+           left_pad(std::to_string(r.output_bytes), 14) +
+           left_pad(std::to_string(r.reread_bytes), 14) +
+           left_pad(std::to_string(r.temporary_bytes), 14) +
+           left_pad(r.barriers != 0 ? "yes" : "", 6) + "  " + r.pass + "\n";
+  }
+  out += "\n" + pad("region", 11) + left_pad("offset", 14) + left_pad("bytes", 14) +
+         left_pad("align", 7) + left_pad("first", 7) + left_pad("last", 6) + "  " +
+         pad("lifetime", 15) + pad("producer", 26) + pad("last consumer", 26) + "name\n";
+  for (const PlanBuffer& b : plan.buffers) {
+    out += pad(std::string(region_name(b.region)), 11) + left_pad(std::to_string(b.offset), 14) +
+           left_pad(std::to_string(b.bytes), 14) + left_pad(std::to_string(b.alignment), 7) +
+           left_pad(std::to_string(b.first_launch), 7) +
+           left_pad(std::to_string(b.last_launch), 6) + "  " +
+           pad(rules_of(b.region).lifetime, 15) + pad(b.producer, 26) + pad(b.last_consumer, 26) +
+           b.name + "\n";
+  }
+  out +=
+      "\nEvery launch is on the main stream, whose order is the only dependency; the last use of a "
+      "buffer is\nthe launch of that number. Owners: tables the runtime, shape and constants the "
+      "prepared shape, arena\nand terminal the proof session, which gives them back when it ends, "
+      "also after an error.\n";
+  return out;
+}
+
+std::string plan_to_json(const CudaPlan& plan) {
+  Json j;
+  j["schema"] = "stwo_plan_v1";
+  j["cache_key_sha256"] = plan.cache_key;
+  j["program_sha256"] = plan.program->digest();
+  j["semantic_sha256"] = plan.program->semantic_digest();
+  j["schedule_version"] = kScheduleVersion;
+  j["target"] = {{"sm", plan.target.sm},
+                 {"device_uuid", plan.target.device_uuid},
+                 {"multiprocessors", plan.target.multiprocessors},
+                 {"memory_bytes", plan.target.memory_bytes},
+                 {"driver_version", plan.target.driver_version},
+                 {"toolkit", plan.target.toolkit},
+                 {"host_toolchain", plan.target.host_toolchain},
+                 {"module_sha256", plan.target.module_digest}};
+  j["composition"] = plan.half_domain ? "half_domain" : "full_domain";
+  j["transcript_barriers"] = plan.transcript_barriers();
+  j["memory"] = {{"tables", plan.tables_bytes},
+                 {"shape", plan.shape_bytes},
+                 {"constants", plan.constants_bytes},
+                 {"arena", plan.arena_bytes},
+                 {"arena_live_peak", plan.arena_live_peak},
+                 {"terminal", plan.terminal_bytes}};
+  j["launches"] = Json::array();
+  for (size_t i = 0; i < plan.launches.size(); ++i) {
+    const PlanLaunch& l = plan.launches[i];
+    Json uses = Json::array();
+    for (const BufferUse& u : l.uses) uses.push_back(use_json(plan, u));
+    j["launches"].push_back({{"ordinal", i},
+                             {"stage", stage_name(l.stage)},
+                             {"kernel", l.kernel},
+                             {"pass", l.pass},
+                             {"grid", {l.grid_x, l.grid_y}},
+                             {"threads", l.threads},
+                             {"shared_bytes", l.shared_bytes},
+                             {"stream", "main"},
+                             {"transcript_operations", l.transcript_ops},
+                             {"program_nodes", l.nodes},
+                             {"uses", uses}});
+  }
+  j["pass_ledger"] = Json::array();
+  for (const PassLedgerRow& r : plan.pass_ledger()) {
+    j["pass_ledger"].push_back(
+        {{"stage", stage_name(r.stage)},
+         {"pass", r.pass},
+         {"kernel", r.kernel},
+         {"input_bytes", r.input_bytes},
+         {"output_bytes", r.output_bytes},
+         {"reread_bytes", r.reread_bytes},
+         {"temporary_bytes", r.temporary_bytes},
+         {"launches", r.launches},
+         {"barriers", r.barriers},
+         {"retained_consumer", r.retained_consumer.empty() ? Json() : Json(r.retained_consumer)}});
+  }
+  j["resources"] = Json::array();
+  for (const PlanBuffer& b : plan.buffers) {
+    const ResourceRules rules = rules_of(b.region);
+    j["resources"].push_back(
+        {{"name", b.name},
+         {"region", region_name(b.region)},
+         {"offset", b.offset},
+         {"bytes", b.bytes},
+         {"alignment", b.alignment},
+         {"lifetime", rules.lifetime},
+         {"producer", b.producer.empty() ? Json() : Json(b.producer)},
+         {"last_consumer", b.last_consumer.empty() ? Json() : Json(b.last_consumer)},
+         {"mutable", rules.is_mutable},
+         {"alias_eligible", rules.aliases},
+         {"owner", rules.owner},
+         {"unwind_path", rules.unwind},
+         {"stream", "main"},
+         {"first_launch", b.first_launch},
+         {"last_use_event", b.last_launch},
+         {"cache_key", plan.cache_key},
+         {"eviction_rule", rules.eviction}});
+  }
+  return j.dump(2) + "\n";
+}
+
+}  // namespace stwo::gpu
