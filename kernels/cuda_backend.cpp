@@ -10,28 +10,6 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-class CudaPreparedShape final : public PreparedShape {
- public:
-  CudaPreparedShape(std::shared_ptr<const ProofShape> shape, std::shared_ptr<PreparedPlan> plan)
-      : shape_(std::move(shape)), plan_(std::move(plan)) {}
-
-  const ProofShape& shape() const override { return *shape_; }
-  MemoryPlan memory() const override {
-    MemoryPlan m;
-    m.tables_bytes = plan_->tables->bytes();
-    m.arena_bytes = plan_->arena_block.bytes();
-    m.scratch_bytes = plan_->bytes() - plan_->arena_block.bytes() - plan_->terminal_host.bytes();
-    return m;
-  }
-  std::unique_ptr<ProofSession> begin(const TranscriptObserver& observer) override {
-    return make_cuda_session(plan_, observer);
-  }
-
- private:
-  std::shared_ptr<const ProofShape> shape_;
-  std::shared_ptr<PreparedPlan> plan_;
-};
-
 LoadPhase load_phase(std::string_view stage) {
   if (stage == "init") return LoadPhase::kInit;
   return stage == "prepare" ? LoadPhase::kPrepare : LoadPhase::kRequest;
@@ -83,10 +61,36 @@ ResourceRecord resource_of(const CudaPlan& plan, const PlanBuffer& b) {
 
 }  // namespace
 
+class CudaPreparedShape final : public PreparedShape {
+ public:
+  CudaPreparedShape(std::shared_ptr<const ProofShape> shape, std::shared_ptr<PreparedPlan> plan,
+                    std::shared_ptr<CudaBackend::LastUse> last)
+      : shape_(std::move(shape)), plan_(std::move(plan)), last_(std::move(last)) {}
+
+  const ProofShape& shape() const override { return *shape_; }
+  MemoryPlan memory() const override {
+    MemoryPlan m;
+    m.tables_bytes = plan_->tables->bytes();
+    m.arena_bytes = plan_->arena_block.bytes();
+    m.scratch_bytes = plan_->bytes() - plan_->arena_block.bytes() - plan_->terminal_host.bytes();
+    return m;
+  }
+  std::unique_ptr<ProofSession> begin(const TranscriptObserver& observer) override {
+    auto session = make_cuda_session(plan_, observer);
+    last_->plan = plan_;
+    return session;
+  }
+
+ private:
+  std::shared_ptr<const ProofShape> shape_;
+  std::shared_ptr<PreparedPlan> plan_;
+  std::shared_ptr<CudaBackend::LastUse> last_;
+};
+
 CudaBackend::CudaBackend(std::unique_ptr<CudaRuntime> runtime, std::string host_toolchain)
     : runtime_(std::move(runtime)), host_toolchain_(std::move(host_toolchain)) {}
 
-CudaBackend::~CudaBackend() { last_.reset(); }
+CudaBackend::~CudaBackend() = default;
 
 std::string CudaBackend::description() const {
   const DeviceIdentity& d = runtime_->device();
@@ -113,20 +117,29 @@ std::unique_ptr<PreparedShape> CudaBackend::prepare(std::shared_ptr<const ProofS
   const PlanTarget t = target();
   const std::string key = plan_cache_key(*program, t, plan_options);
   auto prepared = runtime_->plans().find<PreparedPlan>(key);
+  // The cache has no room for it, but somebody still holds it.
+  if (prepared == nullptr) prepared = live_[key].lock();
   if (prepared == nullptr) {
-    last_.reset();
     prepared = std::make_shared<PreparedPlan>(*runtime_,
                                               compile_plan(std::move(program), t, plan_options));
+    ++n_compiled_[key];
+    live_[key] = prepared;
     runtime_->plans().insert(key, prepared, prepared->bytes());
   }
-  last_ = prepared;
-  ++n_prepared_;
-  return std::make_unique<CudaPreparedShape>(std::move(shape), std::move(prepared));
+  last_->plan = prepared;
+  return std::make_unique<CudaPreparedShape>(std::move(shape), std::move(prepared), last_);
+}
+
+std::shared_ptr<PreparedPlan> CudaBackend::last_plan() const {
+  auto plan = last_->plan.lock();
+  STWO_CHECK(plan != nullptr, "no shape is prepared");
+  return plan;
 }
 
 RequestTelemetry CudaBackend::last_request() const {
-  STWO_CHECK(last_ != nullptr && last_->last_counters, "no request has finished");
-  const PreparedPlan& p = *last_;
+  const auto plan = last_plan();
+  const PreparedPlan& p = *plan;
+  STWO_CHECK(p.last_counters.has_value(), "no request has finished");
   RequestTelemetry out;
   // Distances from the first event, so that the stages add up to the whole exactly.
   uint64_t before = 0;
@@ -169,8 +182,8 @@ RequestTelemetry CudaBackend::last_request() const {
 }
 
 DeviceReport CudaBackend::device_report() const {
-  STWO_CHECK(last_ != nullptr, "no shape has been prepared");
-  const PreparedPlan& p = *last_;
+  const auto held = last_plan();
+  const PreparedPlan& p = *held;
   const DeviceIdentity& d = runtime_->device();
   DeviceReport out;
   out.execution_mode = ExecutionMode::kDirect;
@@ -214,8 +227,7 @@ DeviceReport CudaBackend::device_report() const {
   out.plan.semantic_sha256 = plan.program->semantic_digest();
   out.plan.cache_key_sha256 = plan.cache_key;
   out.plan.schedule_version = kScheduleVersion;
-  // A plan is bound once; requests only walk it.
-  out.plan.compiled_once = runtime_->plans().status().misses <= n_prepared_;
+  out.plan.compiled_once = n_compiled_.at(plan.cache_key) == 1;
   out.plan.reuse_count = p.reuse_count;
   out.plan.node_count = plan.program->nodes.size();
   out.plan.predicted_minimum_launches = plan.launches.size();

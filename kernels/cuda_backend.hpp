@@ -3,7 +3,9 @@
 // It never falls back to the CPU: what the device cannot do is an error.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "kernels/plan/cuda_plan.hpp"
 #include "kernels/runtime/runtime.hpp"
@@ -43,10 +45,21 @@ class CudaBackend final : public Backend, public DeviceTelemetry {
   PlanTarget target() const;
 
  private:
+  /// The plan that telemetry speaks of: the one a session began on last, or that was prepared
+  /// since. Shared with the prepared shapes, which can outlive the backend; keeps no plan alive.
+  struct LastUse {
+    std::weak_ptr<PreparedPlan> plan;
+  };
+  friend class CudaPreparedShape;
+  std::shared_ptr<PreparedPlan> last_plan() const;
+
   std::unique_ptr<CudaRuntime> runtime_;
   std::string host_toolchain_;
-  std::shared_ptr<PreparedPlan> last_;
-  uint64_t n_prepared_ = 0;
+  std::shared_ptr<LastUse> last_ = std::make_shared<LastUse>();
+  /// Plans by key, also those that the runtime's cache had no room for.
+  std::map<std::string, std::weak_ptr<PreparedPlan>> live_;
+  /// How often each plan was compiled: more than once after an eviction.
+  std::map<std::string, uint64_t> n_compiled_;
 };
 
 }  // namespace stwo::gpu

@@ -25,6 +25,8 @@ class CudaSession final : public ProofSession {
   ~CudaSession() override { p_->in_use = false; }
 
   void ingress() override {
+    // Should this request fail, the one before must not speak for it.
+    p_->last_counters.reset();
     before_ = runtime_.counters();
     run(Stage::kIngress);
   }

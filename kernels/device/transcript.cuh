@@ -13,6 +13,11 @@ struct DeviceChannel {
   uint32_t n_draws;
   bool reduce;
 
+  /// The fresh channel.
+  STWO_DEVICE explicit DeviceChannel(bool reduce_words) : n_draws(0), reduce(reduce_words) {
+    STWO_UNROLL
+    for (int i = 0; i < 8; ++i) digest[i] = 0;
+  }
   STWO_DEVICE DeviceChannel(const TranscriptState& state, bool reduce_words)
       : n_draws(state.n_draws), reduce(reduce_words) {
     STWO_UNROLL
@@ -86,7 +91,10 @@ struct DeviceChannel {
 /// Runs a kernel's transcript operations. One thread; what it absorbs must be visible to it.
 STWO_DEVICE void run_transcript(const TranscriptTail& tail) {
   if (tail.n_ops == 0) return;
-  DeviceChannel channel(*tail.state, tail.reduce != 0);
+  // A request starts with a reset; the state is not defined before it.
+  const bool fresh = tail.ops[0].kind == TranscriptOpKind::kReset;
+  DeviceChannel channel =
+      fresh ? DeviceChannel(tail.reduce != 0) : DeviceChannel(*tail.state, tail.reduce != 0);
   STWO_NO_UNROLL
   for (uint32_t i = 0; i < tail.n_ops; ++i) {
     const TranscriptOp op = tail.ops[i];

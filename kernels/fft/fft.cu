@@ -8,7 +8,7 @@
 //   fft_forward  1         4N     4N             n_layers N / 2
 //   fft_extend   1         4N     4N blocks      n_layers N / 2 (1 + blocks)
 //
-// Geometry: a tile is 2^12 (wide: 2^13) values of one column, element e of it
+// Geometry: a tile is 2^12 (wide: 2^14) values of one column, element e of it
 //   contiguous  row = tile + e (short transforms: several columns, column = e >> log_rows)
 //   strided     row = outer block + (e >> lanes) << low_layer + lane, lane = low bits of e; 4, 8 or
 //   10
@@ -25,22 +25,32 @@ namespace {
 
 enum class Mode { kInverse, kForward, kExtend };
 
-/// Twiddles of one transform: tables and where in the domain the tile lies.
+/// Twiddles of one transform. Everything but the tile's place is the same for all threads and stays
+/// in the arguments: registers are what limits these kernels.
+/// kForwardTables: those of an extension's second half.
+template <uint32_t kLogTile, uint32_t kLayers, bool kForwardTables>
 struct LayerTwiddles {
-  const uint32_t* x;
-  const uint32_t* y;
-  uint32_t domain_log;
-  uint64_t row;        ///< first row of the tile's block in the domain
-  uint32_t low_layer;  ///< layer of element bit `first_bit`
-  uint32_t first_bit;
-  uint32_t last_bit;
-  uint32_t row_mask;  ///< of the element bits that are row bits
+  /// First element bit that is a row bit of the pass.
+  static constexpr uint32_t kFirstBit = kLayers == 0 ? 0 : kLogTile - kLayers;
+  const FftArgs& args;
+  uint32_t row;  ///< first row of the tile's outer block in the domain (domains are below 2^31)
 
-  /// Twiddles of element bit b (0-based group `first` of the tile's own groups).
+  STWO_DEVICE bool active(uint32_t bit) const {
+    if constexpr (kLayers == 0) {
+      return bit < args.n_layers;
+    } else {
+      return bit >= kFirstBit && bit < kLogTile;
+    }
+  }
+  /// Element bits that are row bits, for transforms shorter than a tile.
+  STWO_DEVICE uint32_t row_mask() const { return (1u << args.log_rows) - 1; }
+  /// Twiddles of element bit `bit`, from the tile's group `first` on.
   STWO_DEVICE const uint32_t* at(uint32_t bit, uint32_t first) const {
-    const uint32_t layer = low_layer + bit - first_bit;
-    const uint32_t* table = layer == 0 ? y : x;
-    return table + ((uint64_t{1} << (domain_log - 1 - layer)) + (row >> (layer + 1)) + first);
+    const uint32_t layer = args.low_layer + bit - kFirstBit;
+    const uint32_t domain_log = kForwardTables ? args.forward_domain_log : args.domain_log;
+    const uint32_t* x = kForwardTables ? args.forward_x : args.x;
+    const uint32_t* y = kForwardTables ? args.forward_y : args.y;
+    return (layer == 0 ? y : x) + ((1u << (domain_log - 1 - layer)) + (row >> (layer + 1)) + first);
   }
 };
 
@@ -64,16 +74,16 @@ STWO_DEVICE uint32_t element(uint32_t thread, uint32_t i) {
 }
 
 /// One layer: local bit kBit of the window.
-template <bool kInverse, bool kShort, uint32_t kStart, uint32_t kBit>
-STWO_DEVICE void layer(uint32_t (&v)[16], const LayerTwiddles& tw, uint32_t thread) {
+template <bool kInverse, bool kShort, uint32_t kStart, uint32_t kBit, class Twiddles>
+STWO_DEVICE void layer(uint32_t (&v)[16], const Twiddles& tw, uint32_t thread) {
   constexpr uint32_t kGroups = 8 >> kBit;
   constexpr uint32_t bit = kStart + kBit;
-  if (bit < tw.first_bit || bit >= tw.last_bit) return;
+  if (!tw.active(bit)) return;
   uint32_t t[kGroups];
   if constexpr (kShort) {
     STWO_UNROLL
     for (uint32_t g = 0; g < kGroups; ++g) {
-      const uint32_t e = element<kStart>(thread, g << (kBit + 1)) & tw.row_mask;
+      const uint32_t e = element<kStart>(thread, g << (kBit + 1)) & tw.row_mask();
       t[g] = load_constant(tw.at(bit, e >> (bit + 1)));
     }
   } else {
@@ -102,8 +112,8 @@ STWO_DEVICE void layer(uint32_t (&v)[16], const LayerTwiddles& tw, uint32_t thre
   }
 }
 
-template <bool kInverse, bool kShort, uint32_t kStart>
-STWO_DEVICE void window(uint32_t (&v)[16], const LayerTwiddles& tw, uint32_t thread) {
+template <bool kInverse, bool kShort, uint32_t kStart, class Twiddles>
+STWO_DEVICE void window(uint32_t (&v)[16], const Twiddles& tw, uint32_t thread) {
   if constexpr (kInverse) {
     layer<true, kShort, kStart, 0>(v, tw, thread);
     layer<true, kShort, kStart, 1>(v, tw, thread);
@@ -121,18 +131,33 @@ template <uint32_t kLogTile>
 struct TileMemory {
   uint32_t words[(1u << kLogTile) / 16 * 17];
 };
+/// Extension only: coefficients wait here for their next block, each thread's own, so that they do
+/// not take registers from the transform.
+template <uint32_t kLogTile>
+struct ExtendMemory {
+  TileMemory<kLogTile> tile;
+  uint32_t coefficients[1u << kLogTile];
+};
 /// A word of padding every 16 keeps all window patterns free of bank conflicts.
 STWO_DEVICE uint32_t padded(uint32_t e) { return e + (e >> 4); }
+/// Padded distance from a thread's value 0 to its value i: the same for all threads, so that the
+/// sixteen accesses share one address.
+template <uint32_t kStart>
+STWO_DEVICE constexpr uint32_t padded_step(uint32_t i) {
+  return (i << kStart) + ((i << kStart) >> 4);
+}
 
 template <uint32_t kLogTile, uint32_t kFrom, uint32_t kTo>
 STWO_DEVICE void exchange(uint32_t (&v)[16], uint32_t thread) {
   auto& tile = shared_memory<TileMemory<kLogTile>>();
+  uint32_t* const from = tile.words + padded(element<kFrom>(thread, 0));
+  const uint32_t* const to = tile.words + padded(element<kTo>(thread, 0));
   sync_block();
   STWO_UNROLL
-  for (uint32_t i = 0; i < 16; ++i) tile.words[padded(element<kFrom>(thread, i))] = v[i];
+  for (uint32_t i = 0; i < 16; ++i) from[padded_step<kFrom>(i)] = v[i];
   sync_block();
   STWO_UNROLL
-  for (uint32_t i = 0; i < 16; ++i) v[i] = tile.words[padded(element<kTo>(thread, i))];
+  for (uint32_t i = 0; i < 16; ++i) v[i] = to[padded_step<kTo>(i)];
 }
 
 /// First bit of window w: the three windows end at the tile's top bit.
@@ -143,8 +168,8 @@ constexpr uint32_t window_start(uint32_t w) {
 
 /// All layers of the pass. Starts and ends in the outermost windows: kFirst for the low side, 2 for
 /// the high one.
-template <bool kInverse, bool kShort, uint32_t kLogTile, uint32_t kFirst>
-STWO_DEVICE void transform(uint32_t (&v)[16], const LayerTwiddles& tw, uint32_t thread) {
+template <bool kInverse, bool kShort, uint32_t kLogTile, uint32_t kFirst, class Twiddles>
+STWO_DEVICE void transform(uint32_t (&v)[16], const Twiddles& tw, uint32_t thread) {
   constexpr uint32_t s0 = window_start<kLogTile>(0);
   constexpr uint32_t s1 = window_start<kLogTile>(1);
   constexpr uint32_t s2 = window_start<kLogTile>(2);
@@ -171,45 +196,43 @@ STWO_DEVICE void transform(uint32_t (&v)[16], const LayerTwiddles& tw, uint32_t 
   }
 }
 
-/// Where a tile lies in a column, and how far apart a thread's elements are.
+/// Where a tile lies in a column, and how far apart a thread's elements are. Rows are below 2^31.
 template <uint32_t kLogTile, uint32_t kLayers>
 struct TilePlace {
   /// Bits of an element that are no row bits of the pass; a contiguous pass has none.
   static constexpr uint32_t kLogLanes = kLayers == 0 ? 0 : kLogTile - kLayers;
-  uint64_t row;        ///< first row of the tile
-  uint64_t outer_row;  ///< first row of the block of 2^(low_layer + layers) rows it lies in
+  uint32_t row;        ///< first row of the tile
+  uint32_t outer_row;  ///< first row of the block of 2^(low_layer + layers) rows it lies in
   uint32_t low_layer;
 
   STWO_DEVICE explicit TilePlace(const FftArgs& args) : low_layer(args.low_layer) {
-    const uint64_t tile = block_index() + args.first_tile;
+    const uint32_t tile = block_index() + args.first_tile;
     if constexpr (kLayers == 0) {
       row = tile << kLogTile;
       outer_row = row;
     } else {
       const uint32_t log_tiles = low_layer - kLogLanes;
-      const uint64_t outer = tile >> log_tiles;
+      const uint32_t outer = tile >> log_tiles;
       outer_row = outer << (low_layer + kLayers);
       row = outer_row + ((tile - (outer << log_tiles)) << kLogLanes);
     }
   }
-  STWO_DEVICE uint64_t row_of(uint32_t e) const {
+  STWO_DEVICE uint32_t row_of(uint32_t e) const {
     if constexpr (kLayers == 0) return row + e;
-    return row + (static_cast<uint64_t>(e >> kLogLanes) << low_layer) +
-           (e & ((1u << kLogLanes) - 1));
+    return row + ((e >> kLogLanes) << low_layer) + (e & ((1u << kLogLanes) - 1));
   }
   /// Rows between a thread's values i and i + 1 in the window that starts at kStart: the window has
   /// row bits only.
   template <uint32_t kStart>
-  STWO_DEVICE uint64_t step() const {
+  STWO_DEVICE uint32_t step() const {
     static_assert(kStart >= kLogLanes);
-    return uint64_t{1} << (kLayers == 0 ? kStart : low_layer + kStart - kLogLanes);
+    return 1u << (kLayers == 0 ? kStart : low_layer + kStart - kLogLanes);
   }
 };
 
 /// kLayers: 0 for a contiguous pass. kShort: the transform is shorter than a tile.
 template <Mode kMode, uint32_t kLayers, bool kShort>
 STWO_DEVICE void run_pass(const FftArgs& args) {
-  constexpr bool kContiguous = kLayers == 0;
   constexpr uint32_t kLogTile = kLayers == 10 ? kFftLogWideTile : kFftLogTile;
   constexpr uint32_t kFirst = kLayers == 4 ? 2 : kLayers == 8 ? 1 : 0;
   // A wide tile's lowest window would touch memory in pieces of two words: its values are read and
@@ -221,15 +244,8 @@ STWO_DEVICE void run_pass(const FftArgs& args) {
   const uint32_t thread = thread_index();
   const TilePlace<kLogTile, kLayers> place(args);
 
-  LayerTwiddles tw;
-  tw.x = args.x;
-  tw.y = args.y;
-  tw.domain_log = args.domain_log;
-  tw.row = (static_cast<uint64_t>(args.domain_block) << args.log_rows) + place.outer_row;
-  tw.low_layer = args.low_layer;
-  tw.first_bit = place.kLogLanes;
-  tw.last_bit = kContiguous ? args.n_layers : kLogTile;
-  tw.row_mask = kShort ? (1u << args.log_rows) - 1 : 0xffffffffu;
+  const LayerTwiddles<kLogTile, kLayers, false> tw{
+      args, (args.domain_block << args.log_rows) + place.outer_row};
 
   const uint32_t group = kShort ? 1u << (kLogTile - args.log_rows) : args.columns_per_block;
   const uint32_t begin = block_index_y() * group;
@@ -246,7 +262,7 @@ STWO_DEVICE void run_pass(const FftArgs& args) {
       for (uint32_t i = 0; i < 16; ++i) {
         const uint32_t e = element<kReadStart>(thread, i);
         const uint32_t c = column + (e >> args.log_rows);
-        v[i] = c < args.n_columns ? args.source[c * args.source_stride + (e & tw.row_mask)] : 0;
+        v[i] = c < args.n_columns ? args.source[c * args.source_stride + (e & tw.row_mask())] : 0;
       }
     } else {
       const uint32_t* p =
@@ -261,7 +277,7 @@ STWO_DEVICE void run_pass(const FftArgs& args) {
           v[i + 3] = w.w;
         }
       } else {
-        const uint64_t step_rows = place.template step<kReadStart>();
+        const uint32_t step_rows = place.template step<kReadStart>();
         STWO_UNROLL
         for (uint32_t i = 0; i < 16; ++i, p += step_rows) v[i] = *p;
       }
@@ -276,7 +292,7 @@ STWO_DEVICE void run_pass(const FftArgs& args) {
           const uint32_t e = element<kWriteStart>(thread, i);
           const uint32_t c = column + (e >> args.log_rows);
           if (c < args.n_columns) {
-            args.target[c * args.target_stride + offset + (e & tw.row_mask)] = values[i];
+            args.target[c * args.target_stride + offset + (e & tw.row_mask())] = values[i];
           }
         }
       } else {
@@ -288,7 +304,7 @@ STWO_DEVICE void run_pass(const FftArgs& args) {
             store4(p + i, {values[i], values[i + 1], values[i + 2], values[i + 3]});
           }
         } else {
-          const uint64_t step_rows = place.template step<kWriteStart>();
+          const uint32_t step_rows = place.template step<kWriteStart>();
           STWO_UNROLL
           for (uint32_t i = 0; i < 16; ++i, p += step_rows) *p = values[i];
         }
@@ -311,17 +327,17 @@ STWO_DEVICE void run_pass(const FftArgs& args) {
       store(v, 0);
     }
     if constexpr (kMode == Mode::kExtend) {
-      LayerTwiddles forward = tw;
-      forward.x = args.forward_x;
-      forward.y = args.forward_y;
-      forward.domain_log = args.forward_domain_log;
+      auto& coefficients = shared_memory<ExtendMemory<kLogTile>>().coefficients;
+      constexpr uint32_t kThreads = (1u << kLogTile) / 16;
+      STWO_UNROLL
+      for (uint32_t i = 0; i < 16; ++i) coefficients[i * kThreads + thread] = v[i];
       STWO_NO_UNROLL
       for (uint32_t block = args.first_block; block < args.end_block; ++block) {
         uint32_t w[16];
         STWO_UNROLL
-        for (uint32_t i = 0; i < 16; ++i) w[i] = v[i];
-        const uint64_t offset = static_cast<uint64_t>(block) << args.log_rows;
-        forward.row = offset + place.outer_row;
+        for (uint32_t i = 0; i < 16; ++i) w[i] = coefficients[i * kThreads + thread];
+        const uint32_t offset = block << args.log_rows;
+        const LayerTwiddles<kLogTile, kLayers, true> forward{args, offset + place.outer_row};
         transform<false, kShort, kLogTile, kFirst>(w, forward, thread);
         if constexpr (low != first) exchange<kLogTile, first, low>(w, thread);
         store(w, offset);
@@ -332,7 +348,7 @@ STWO_DEVICE void run_pass(const FftArgs& args) {
 
 }  // namespace
 
-STWO_KERNEL(fft_inverse_rows, FftArgs, kFftThreads, 4) { run_pass<Mode::kInverse, 0, false>(args); }
+STWO_KERNEL(fft_inverse_rows, FftArgs, kFftThreads, 5) { run_pass<Mode::kInverse, 0, false>(args); }
 STWO_KERNEL(fft_inverse_short, FftArgs, kFftThreads, 2) { run_pass<Mode::kInverse, 0, true>(args); }
 STWO_KERNEL(fft_inverse_strided4, FftArgs, kFftThreads, 4) {
   run_pass<Mode::kInverse, 4, false>(args);
@@ -340,10 +356,10 @@ STWO_KERNEL(fft_inverse_strided4, FftArgs, kFftThreads, 4) {
 STWO_KERNEL(fft_inverse_strided8, FftArgs, kFftThreads, 4) {
   run_pass<Mode::kInverse, 8, false>(args);
 }
-STWO_KERNEL(fft_inverse_strided10, FftArgs, kFftWideThreads, 2) {
+STWO_KERNEL(fft_inverse_strided10, FftArgs, kFftWideThreads, 1) {
   run_pass<Mode::kInverse, 10, false>(args);
 }
-STWO_KERNEL(fft_forward_rows, FftArgs, kFftThreads, 4) { run_pass<Mode::kForward, 0, false>(args); }
+STWO_KERNEL(fft_forward_rows, FftArgs, kFftThreads, 5) { run_pass<Mode::kForward, 0, false>(args); }
 STWO_KERNEL(fft_forward_short, FftArgs, kFftThreads, 2) { run_pass<Mode::kForward, 0, true>(args); }
 STWO_KERNEL(fft_forward_strided4, FftArgs, kFftThreads, 4) {
   run_pass<Mode::kForward, 4, false>(args);
@@ -354,12 +370,12 @@ STWO_KERNEL(fft_forward_strided8, FftArgs, kFftThreads, 4) {
 STWO_KERNEL(fft_forward_strided10, FftArgs, kFftWideThreads, 1) {
   run_pass<Mode::kForward, 10, false>(args);
 }
-STWO_KERNEL(fft_extend_rows, FftArgs, kFftThreads, 3) { run_pass<Mode::kExtend, 0, false>(args); }
+STWO_KERNEL(fft_extend_rows, FftArgs, kFftThreads, 4) { run_pass<Mode::kExtend, 0, false>(args); }
 STWO_KERNEL(fft_extend_short, FftArgs, kFftThreads, 2) { run_pass<Mode::kExtend, 0, true>(args); }
-STWO_KERNEL(fft_extend_strided4, FftArgs, kFftThreads, 3) {
+STWO_KERNEL(fft_extend_strided4, FftArgs, kFftThreads, 4) {
   run_pass<Mode::kExtend, 4, false>(args);
 }
-STWO_KERNEL(fft_extend_strided8, FftArgs, kFftThreads, 2) {
+STWO_KERNEL(fft_extend_strided8, FftArgs, kFftThreads, 4) {
   run_pass<Mode::kExtend, 8, false>(args);
 }
 STWO_KERNEL(fft_extend_strided10, FftArgs, kFftWideThreads, 1) {

@@ -17,13 +17,14 @@ struct ArenaRequest {
 struct ArenaLayout {
   std::vector<uint64_t> offsets;  ///< one per request
   uint64_t bytes = 0;             ///< size of the block
-  /// Largest sum of the (aligned) sizes of buffers alive at one step: no layout is smaller.
+  /// Largest sum of the aligned sizes of buffers alive at one step. No layout is smaller if all
+  /// have one alignment of 256 at most, as in plans.
   uint64_t live_peak = 0;
 };
 
 /// Places the requests; same input, same layout. Sizes of 0 get offset 0 and no room.
 /// Throws ContractError for first > last or an alignment that is no power of two, UsageError SHAPE
-/// when a sum exceeds 2^63.
+/// when a size, an alignment or the sum of all exceeds 2^62.
 ArenaLayout plan_arena(const std::vector<ArenaRequest>& requests);
 
 }  // namespace stwo::gpu

@@ -349,7 +349,9 @@ class Compiler {
       kernel += is_short ? "_short" : "_rows";
     }
     g.threads = wide ? kFftWideThreads : kFftThreads;
-    g.shared_bytes = wide ? kFftWideSharedBytes : kFftSharedBytes;
+    const bool extends = std::string_view(mode) == "extend";
+    g.shared_bytes = wide ? (extends ? kFftWideExtendSharedBytes : kFftWideSharedBytes)
+                          : (extends ? kFftExtendSharedBytes : kFftSharedBytes);
     if (is_short) {
       g.grid_x = 1;
       g.grid_y = blocks_for(f.source.count, uint64_t{1} << (kFftLogTile - f.log_rows));
@@ -434,12 +436,12 @@ class Compiler {
     for (size_t i = split.strided.size() - 1; i-- > 0;) {
       layer -= split.strided[i];
       LaunchArgs<FftArgs> args;
-      args->first_tile = tiles(first_block * rows, layer, split.strided[i]);
+      args->first_tile = static_cast<uint32_t>(tiles(first_block * rows, layer, split.strided[i]));
       fft_pass("forward", "lde layers of " + what, args, g, layer, split.strided[i],
                tiles(written, layer, split.strided[i]), written, written);
     }
     LaunchArgs<FftArgs> args;
-    args->first_tile = tiles(first_block * rows, 0, 0);
+    args->first_tile = static_cast<uint32_t>(tiles(first_block * rows, 0, 0));
     fft_pass("forward", "lde low layers of " + what, args, g, 0, split.contiguous,
              tiles(written, 0, 0), written, written);
   }
@@ -1369,12 +1371,13 @@ CudaPlan compile_plan(std::shared_ptr<const ProofProgram> program, const PlanTar
   Compiler(plan).run();
   plan.cache_key = plan_cache_key(*plan.program, target, options);
   if (target.memory_bytes != 0 && plan.device_bytes() > target.memory_bytes) {
-    throw EnvironmentError("OUT_OF_DEVICE_MEMORY", plan.program->shape->statement.air +
-                                                       ": proving this shape needs " +
-                                                       std::to_string(plan.device_bytes() >> 20) +
-                                                       " MiB of device memory and the device has " +
-                                                       std::to_string(target.memory_bytes >> 20) +
-                                                       " MiB; lower the trace size or the blowup");
+    // Rounded up: what is refused must not read as if it fitted.
+    const uint64_t needed_mib = (plan.device_bytes() + (1 << 20) - 1) >> 20;
+    throw EnvironmentError(
+        "OUT_OF_DEVICE_MEMORY",
+        plan.program->shape->statement.air + ": proving this shape needs " +
+            std::to_string(needed_mib) + " MiB of device memory and the device has " +
+            std::to_string(target.memory_bytes >> 20) + " MiB; lower the trace size or the blowup");
   }
   return plan;
 }

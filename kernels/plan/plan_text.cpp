@@ -35,7 +35,7 @@ ResourceRules rules_of(Region region) {
       return {"persistent",
               "runtime",
               "kept; freed with the runtime",
-              "when no prepared shape holds them",
+              "replaced by larger tables; freed when no prepared shape holds them",
               false,
               false};
     case Region::kShape:
@@ -68,6 +68,12 @@ ResourceRules rules_of(Region region) {
               false};
   }
   return {};
+}
+
+/// What no launch of the plan writes comes from the host, but for the resident tables.
+std::string producer_of(const PlanBuffer& b) {
+  if (!b.producer.empty()) return b.producer;
+  return b.region == Region::kTables ? "make_tables" : "host";
 }
 
 Json use_json(const CudaPlan& plan, const BufferUse& u) {
@@ -189,8 +195,8 @@ std::string plan_to_text(const CudaPlan& plan) {
            left_pad(std::to_string(b.bytes), 14) + left_pad(std::to_string(b.alignment), 7) +
            left_pad(std::to_string(b.first_launch), 7) +
            left_pad(std::to_string(b.last_launch), 6) + "  " +
-           pad(rules_of(b.region).lifetime, 15) + pad(b.producer, 26) + pad(b.last_consumer, 26) +
-           b.name + "\n";
+           pad(rules_of(b.region).lifetime, 15) + pad(producer_of(b), 26) +
+           pad(b.last_consumer, 26) + b.name + "\n";
   }
   out +=
       "\nEvery launch is on the main stream, whose order is the only dependency; the last use of a "
@@ -257,24 +263,23 @@ std::string plan_to_json(const CudaPlan& plan) {
   j["resources"] = Json::array();
   for (const PlanBuffer& b : plan.buffers) {
     const ResourceRules rules = rules_of(b.region);
-    j["resources"].push_back(
-        {{"name", b.name},
-         {"region", region_name(b.region)},
-         {"offset", b.offset},
-         {"bytes", b.bytes},
-         {"alignment", b.alignment},
-         {"lifetime", rules.lifetime},
-         {"producer", b.producer.empty() ? Json() : Json(b.producer)},
-         {"last_consumer", b.last_consumer.empty() ? Json() : Json(b.last_consumer)},
-         {"mutable", rules.is_mutable},
-         {"alias_eligible", rules.aliases},
-         {"owner", rules.owner},
-         {"unwind_path", rules.unwind},
-         {"stream", "main"},
-         {"first_launch", b.first_launch},
-         {"last_use_event", b.last_launch},
-         {"cache_key", plan.cache_key},
-         {"eviction_rule", rules.eviction}});
+    j["resources"].push_back({{"name", b.name},
+                              {"region", region_name(b.region)},
+                              {"offset", b.offset},
+                              {"bytes", b.bytes},
+                              {"alignment", b.alignment},
+                              {"lifetime", rules.lifetime},
+                              {"producer", producer_of(b)},
+                              {"last_consumer", b.last_consumer.empty() ? "none" : b.last_consumer},
+                              {"mutable", rules.is_mutable},
+                              {"alias_eligible", rules.aliases},
+                              {"owner", rules.owner},
+                              {"unwind_path", rules.unwind},
+                              {"stream", "main"},
+                              {"first_launch", b.first_launch},
+                              {"last_use_event", b.last_launch},
+                              {"cache_key", plan.cache_key},
+                              {"eviction_rule", rules.eviction}});
   }
   return j.dump(2) + "\n";
 }

@@ -841,7 +841,8 @@ TEST_F(DeviceRun, NoProofUnderAnotherBackendsName) {
   EXPECT_THROW(run_requests(other, statement_, fast_config(), {}), ContractError);
   // What the backend's maker throws reaches the caller as it is.
   const ProveBackend none = {
-      "cuda", []() -> std::unique_ptr<Backend> { throw EnvironmentError("DEVICE", "none"); }, 1};
+      "cuda",
+      []() -> std::unique_ptr<Backend> { throw EnvironmentError("NO_CUDA_DEVICE", "none"); }, 1};
   EXPECT_THROW(run_requests(none, statement_, fast_config(), {}), EnvironmentError);
 }
 
