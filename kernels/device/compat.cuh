@@ -44,6 +44,9 @@ STWO_DEVICE uint32_t shuffle_up(uint32_t value, uint32_t delta) {
   return __shfl_up_sync(0xffffffffu, value, delta);
 }
 STWO_DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
+/// a + b on the multiplier's pipe. Adders and logic share one pipe that hashing fills; a product
+/// with a 1 that the compiler cannot see (blocks are one-dimensional) moves additions off it.
+STWO_DEVICE uint32_t add_by_multiplier(uint32_t a, uint32_t b) { return a * blockDim.y + b; }
 STWO_DEVICE uint32_t rotate_right(uint32_t x, uint32_t n) {
   if (n == 16) return __byte_perm(x, 0, 0x1032);
   if (n == 8) return __byte_perm(x, 0, 0x0321);
@@ -111,6 +114,7 @@ inline uint32_t shuffle_up(uint32_t value, uint32_t delta) {
 inline uint32_t multiply_high(uint32_t a, uint32_t b) {
   return static_cast<uint32_t>((uint64_t{a} * b) >> 32);
 }
+inline uint32_t add_by_multiplier(uint32_t a, uint32_t b) { return a + b; }
 inline uint32_t rotate_right(uint32_t x, uint32_t n) { return x >> n | x << (32 - n); }
 inline uint64_t atomic_min(uint64_t* address, uint64_t value) {
   const uint64_t old = *address;

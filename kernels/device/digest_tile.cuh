@@ -20,7 +20,8 @@ STWO_DEVICE void put_digest(uint32_t (&plane)[kDigestWords][kSize], uint32_t i,
   for (uint32_t w = 0; w < kDigestWords; ++w) plane[w][i] = s.h[w];
 }
 
-/// H(left || right) of children 2 i and 2 i + 1.
+/// H(left || right) of children 2 i and 2 i + 1. Upper levels are chains of dependent hashes: the
+/// shorter chain of three-input additions wins there.
 template <uint32_t kSize>
 STWO_DEVICE Blake2sState hash_children(const uint32_t (&plane)[kDigestWords][kSize], uint32_t i,
                                        bool reduce) {
@@ -31,7 +32,7 @@ STWO_DEVICE Blake2sState hash_children(const uint32_t (&plane)[kDigestWords][kSi
     m[8 + w] = plane[w][2 * i + 1];
   }
   Blake2sState s;
-  s.compress(m, 64, true);
+  s.compress<false>(m, 64, true);
   if (reduce) s.reduce();
   return s;
 }
@@ -48,7 +49,7 @@ STWO_DEVICE Blake2sState hash_pair(const uint32_t* children, bool reduce) {
     m[w + 3] = v.w;
   }
   Blake2sState s;
-  s.compress(m, 64, true);
+  s.compress<false>(m, 64, true);
   if (reduce) s.reduce();
   return s;
 }

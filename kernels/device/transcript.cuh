@@ -42,7 +42,7 @@ struct DeviceChannel {
     for (uint32_t i = 0; i < 16; ++i) next[i] = 8 + i < count ? words[8 + i] : 0;
     Blake2sState s;
     const uint32_t n_bytes = 32 + 4 * count;
-    s.compress(m, minimum(64, n_bytes), count <= 8);
+    s.compress<false>(m, minimum(64, n_bytes), count <= 8);
     STWO_NO_UNROLL
     for (uint32_t at = 8; at < count; at += 16) {
       STWO_UNROLL
@@ -50,7 +50,7 @@ struct DeviceChannel {
       STWO_UNROLL
       for (uint32_t i = 0; i < 16; ++i) next[i] = at + 16 + i < count ? words[at + 16 + i] : 0;
       const bool last = at + 16 >= count;
-      s.compress(m, last ? n_bytes : 32 + 4 * (at + 16), last);
+      s.compress<false>(m, last ? n_bytes : 32 + 4 * (at + 16), last);
     }
     if (reduce) s.reduce();
     STWO_UNROLL
@@ -69,7 +69,7 @@ struct DeviceChannel {
     ++n_draws;
     Blake2sState s;
     // Digest, counter and the zero byte that separates a draw from mixing a word.
-    s.compress(m, 37, true);
+    s.compress<false>(m, 37, true);
     if (reduce) s.reduce();
     STWO_UNROLL
     for (int i = 0; i < 8; ++i) out[i] = s.h[i];

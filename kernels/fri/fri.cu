@@ -64,13 +64,13 @@ STWO_DEVICE Blake2sState hash_layer_leaf(const FriTailLayer& layer, uint32_t i, 
       m[8 + k] = w.z;
       m[12 + k] = w.w;
     }
-    s.compress(m, 64, true);
+    s.compress<false>(m, 64, true);
   } else {
     STWO_UNROLL
     for (uint32_t k = 0; k < 4; ++k) m[k] = layer.values[k * layer.stride + i];
     STWO_UNROLL
     for (uint32_t k = 4; k < 16; ++k) m[k] = 0;
-    s.compress(m, 16, true);
+    s.compress<false>(m, 16, true);
   }
   if (reduce) s.reduce();
   return s;

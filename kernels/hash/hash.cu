@@ -79,7 +79,7 @@ STWO_KERNEL(hash_leaves_secure, HashLeavesArgs, kHashThreads, 4) {
     const uint32_t m[16] = {value.x.a.v, value.x.b.v, value.y.a.v, value.y.b.v, 0, 0, 0, 0,
                             0,           0,           0,           0,           0, 0, 0, 0};
     Blake2sState s;
-    s.compress(m, 16, true);
+    s.compress<false>(m, 16, true);
     if (args.reduce != 0) s.reduce();
     return s;
   });

@@ -22,6 +22,17 @@ struct TermMemory {
   uint32_t offset[kTermThreads][4];
 };
 
+constexpr uint32_t kTermsAtOnce = 3;
+
+/// A column's values at four neighbouring rows.
+STWO_DEVICE Word4 lifted_rows(const ColumnRef& column, uint64_t row) {
+  if (column.shift == 0) return load4(column.values + row);
+  return {column.values[lifted_row(row, column.shift)],
+          column.values[lifted_row(row + 1, column.shift)],
+          column.values[lifted_row(row + 2, column.shift)],
+          column.values[lifted_row(row + 3, column.shift)]};
+}
+
 STWO_DEVICE CM31 denominator(const CirclePoint<QM31>& q, M31 x, M31 y) {
   return (q.x.x - CM31(x)) * q.y.y - (q.y.x - CM31(y)) * q.x.y;
 }
@@ -84,29 +95,30 @@ STWO_KERNEL(quotient_rows, QuotientRowsArgs, 256, 2) {
   for (uint32_t b = 0; b < args.n_chunks; ++b) {
     const QuotientChunkRef chunk = args.chunks[b];
     SecureAccumulator sums[4];
-    uint32_t pending = 0;
+    const ColumnRef* columns = args.columns + chunk.first_term;
+    const uint32_t* factors = args.factors + 4 * chunk.first_term;
+    // Three terms at a time: their loads are in flight together, and three products fit an
+    // accumulator between folds.
     STWO_NO_UNROLL
-    for (uint32_t i = 0; i < chunk.n_terms; ++i) {
-      const ColumnRef column = args.columns[chunk.first_term + i];
-      const Word4 w = load4(args.factors + 4 * (chunk.first_term + i));
-      Word4 v;
-      if (column.shift == 0) {
-        v = load4(column.values + row);
-      } else {
-        v.x = column.values[lifted_row(row, column.shift)];
-        v.y = column.values[lifted_row(row + 1, column.shift)];
-        v.z = column.values[lifted_row(row + 2, column.shift)];
-        v.w = column.values[lifted_row(row + 3, column.shift)];
+    for (uint32_t i = 0; i < chunk.n_terms; i += kTermsAtOnce) {
+      const uint32_t n = minimum(kTermsAtOnce, chunk.n_terms - i);
+      ColumnRef c[kTermsAtOnce];
+      STWO_UNROLL
+      for (uint32_t k = 0; k < kTermsAtOnce; ++k) c[k] = columns[i + (k < n ? k : 0)];
+      Word4 v[kTermsAtOnce];
+      STWO_UNROLL
+      for (uint32_t k = 0; k < kTermsAtOnce; ++k) v[k] = lifted_rows(c[k], row);
+      STWO_UNROLL
+      for (uint32_t k = 0; k < kTermsAtOnce; ++k) {
+        if (k >= n) break;
+        const Word4 w = load4(factors + 4 * (i + k));
+        sums[0].add(w.x, w.y, w.z, w.w, v[k].x);
+        sums[1].add(w.x, w.y, w.z, w.w, v[k].y);
+        sums[2].add(w.x, w.y, w.z, w.w, v[k].z);
+        sums[3].add(w.x, w.y, w.z, w.w, v[k].w);
       }
-      sums[0].add(w.x, w.y, w.z, w.w, v.x);
-      sums[1].add(w.x, w.y, w.z, w.w, v.y);
-      sums[2].add(w.x, w.y, w.z, w.w, v.z);
-      sums[3].add(w.x, w.y, w.z, w.w, v.w);
-      if (++pending == 3) {
-        pending = 0;
-        STWO_UNROLL
-        for (uint32_t r = 0; r < 4; ++r) sums[r].fold();
-      }
+      STWO_UNROLL
+      for (uint32_t r = 0; r < 4; ++r) sums[r].fold();
     }
     const QuotientLine& line = args.lines[b];
     const CirclePoint<QM31> q{load_secure(line.x), load_secure(line.y)};

@@ -126,7 +126,7 @@ TEST_P(EmulatedProof, EqualsTheCpuProof) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, EmulatedProof, testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace stwo::gpu

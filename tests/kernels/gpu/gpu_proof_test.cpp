@@ -101,8 +101,8 @@ TEST_P(GpuProof, EqualsTheCpuProofOnTheGrid) {
 INSTANTIATE_TEST_SUITE_P(Configs, GpuProof,
                          testing::Values("fast", "secure", "fold=3,queries=20", "fold=4,queries=20",
                                          "blowup=2,queries=20", "blowup=3,queries=20"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& test) {
+                           std::string name = test.param;
                            for (char& c : name) {
                              if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
                            }
