@@ -20,9 +20,10 @@ STWO_DEVICE void put_digest(uint32_t (&plane)[kDigestWords][kSize], uint32_t i,
   for (uint32_t w = 0; w < kDigestWords; ++w) plane[w][i] = s.h[w];
 }
 
-/// H(left || right) of children 2 i and 2 i + 1. Upper levels are chains of dependent hashes: the
-/// shorter chain of three-input additions wins there.
-template <uint32_t kSize>
+/// H(left || right) of children 2 i and 2 i + 1. kSteered: for trees so large that throughput
+/// counts; where a chain of dependent hashes decides, the shorter chain of three-input additions
+/// wins.
+template <bool kSteered, uint32_t kSize>
 STWO_DEVICE Blake2sState hash_children(const uint32_t (&plane)[kDigestWords][kSize], uint32_t i,
                                        bool reduce) {
   uint32_t m[16];
@@ -32,7 +33,7 @@ STWO_DEVICE Blake2sState hash_children(const uint32_t (&plane)[kDigestWords][kSi
     m[8 + w] = plane[w][2 * i + 1];
   }
   Blake2sState s;
-  s.compress<false>(m, 64, true);
+  s.compress<kSteered>(m, 64, true);
   if (reduce) s.reduce();
   return s;
 }
@@ -60,6 +61,7 @@ STWO_DEVICE uint32_t* node_at(uint32_t* nodes, uint32_t level, uint64_t i) {
 
 /// Reduces 2^log_count digests in tile.a, nodes first.. of level `level`, to 2^log_stop, and writes
 /// every level. Whole block; tile.a must be written before (this starts with a barrier).
+template <bool kSteered = false>
 STWO_DEVICE void reduce_tile(DigestTile& tile, uint32_t log_count, uint32_t log_stop,
                              uint32_t level, uint64_t first, uint32_t* nodes, bool reduce) {
   bool from_a = true;
@@ -70,8 +72,8 @@ STWO_DEVICE void reduce_tile(DigestTile& tile, uint32_t log_count, uint32_t log_
     first >>= 1;
     STWO_NO_UNROLL
     for (uint32_t i = thread_index(); i < 1u << (log - 1); i += block_size()) {
-      const Blake2sState s =
-          from_a ? hash_children(tile.a, i, reduce) : hash_children(tile.b, i, reduce);
+      const Blake2sState s = from_a ? hash_children<kSteered>(tile.a, i, reduce)
+                                    : hash_children<kSteered>(tile.b, i, reduce);
       store_digest(node_at(nodes, level, first + i), s);
       if (from_a) {
         put_digest(tile.b, i, s);

@@ -45,7 +45,8 @@ STWO_DEVICE void hash_tile(const HashLeavesArgs& args, Leaf leaf) {
     store_digest(node_at(args.nodes, args.height, first + i), s);
     put_digest(tile.a, i, s);
   }
-  reduce_tile(tile, args.log_tile, args.log_stop, args.height, first, args.nodes, args.reduce != 0);
+  reduce_tile<true>(tile, args.log_tile, args.log_stop, args.height, first, args.nodes,
+                    args.reduce != 0);
 }
 
 }  // namespace

@@ -48,8 +48,9 @@ class Random {
   CirclePoint<M31> circle_point() { return point_at_index(static_cast<uint32_t>(engine_())); }
   /// A point of the circle over QM31.
   CirclePoint<QM31> secure_point() {
+    // The field's edges are drawn often: a point over CM31 is no sample point of the protocol.
     CirclePoint<QM31> p;
-    while (!secure_point_from_parameter(qm31(), &p)) {
+    while (!secure_point_from_parameter(qm31(), &p) || p.y.y.is_zero()) {
     }
     return p;
   }
