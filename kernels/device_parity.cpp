@@ -73,10 +73,11 @@ ParityOutput DeviceParityRunner::run(std::span<const uint8_t> cubin, const std::
 
   ResearchKernelArgs args;
   std::memset(static_cast<void*>(&args), 0, sizeof(args));
-  args.columns = reinterpret_cast<const uint32_t* const*>(device.address());
-  args.weights = reinterpret_cast<const uint32_t*>(device.address() + weights_at);
+  auto* const base = device.as<uint8_t>();
+  args.columns = device.as<const uint32_t* const>();
+  args.weights = reinterpret_cast<const uint32_t*>(base + weights_at);
   for (uint64_t k = 0; k < 4; ++k) {
-    args.out[k] = reinterpret_cast<uint32_t*>(device.address() + out_at + k * out_stride);
+    args.out[k] = reinterpret_cast<uint32_t*>(base + out_at + k * out_stride);
   }
   args.n_rows = input.n_rows;
   args.inverse_vanishing[0] = input.inverse_vanishing[0];

@@ -14,10 +14,10 @@ TwiddleTables::TwiddleTables(CudaRuntime& runtime, uint32_t log)
     : log_(log), block_(runtime.allocate(uint64_t{16} << log, "twiddle tables")) {
   const Kernel kernel = runtime.kernel("make_tables");
   MakeTablesArgs args = {};
-  args.x = reinterpret_cast<uint32_t*>(table(0));
-  args.x_inverse = reinterpret_cast<uint32_t*>(table(1));
-  args.y = reinterpret_cast<uint32_t*>(table(2));
-  args.y_inverse = reinterpret_cast<uint32_t*>(table(3));
+  args.x = table_words(0);
+  args.x_inverse = table_words(1);
+  args.y = table_words(2);
+  args.y_inverse = table_words(3);
   args.log_entries = log;
   LaunchGeometry geometry;
   geometry.threads = kThreads;
@@ -28,6 +28,11 @@ TwiddleTables::TwiddleTables(CudaRuntime& runtime, uint32_t log)
 CUdeviceptr TwiddleTables::table(uint32_t i) const {
   STWO_CHECK(i < 4, "there are four twiddle tables");
   return block_.address() + (uint64_t{4} << log_) * i;
+}
+
+uint32_t* TwiddleTables::table_words(uint32_t i) const {
+  STWO_CHECK(i < 4, "there are four twiddle tables");
+  return block_.as<uint32_t>() + (uint64_t{1} << log_) * i;
 }
 
 std::shared_ptr<const TwiddleTables> resident_tables(CudaRuntime& runtime, uint32_t log) {

@@ -39,12 +39,6 @@ ResourceRules rules_of(Region region) {
               false,
               false};
     case Region::kShape:
-      return {"shape",
-              "prepared shape",
-              "kept; freed with the prepared shape",
-              "least recently used prepared shape that nobody holds",
-              false,
-              false};
     case Region::kConstants:
       return {"shape",
               "prepared shape",
@@ -198,11 +192,18 @@ std::string plan_to_text(const CudaPlan& plan) {
            pad(rules_of(b.region).lifetime, 15) + pad(producer_of(b), 26) +
            pad(b.last_consumer, 26) + b.name + "\n";
   }
+  out += "\n" + pad("region", 11) + pad("lifetime", 15) + pad("mutable", 9) + pad("aliases", 9) +
+         pad("owner", 16) + pad("after an error", 58) + "evicted\n";
+  for (const Region region :
+       {Region::kTables, Region::kShape, Region::kConstants, Region::kArena, Region::kTerminal}) {
+    const ResourceRules rules = rules_of(region);
+    out += pad(std::string(region_name(region)), 11) + pad(rules.lifetime, 15) +
+           pad(rules.is_mutable ? "yes" : "no", 9) + pad(rules.aliases ? "yes" : "no", 9) +
+           pad(rules.owner, 16) + pad(rules.unwind, 58) + rules.eviction + "\n";
+  }
   out +=
-      "\nEvery launch is on the main stream, whose order is the only dependency; the last use of a "
-      "buffer is\nthe launch of that number. Owners: tables the runtime, shape and constants the "
-      "prepared shape, arena\nand terminal the proof session, which gives them back when it ends, "
-      "also after an error.\n";
+      "\nEvery launch is on the main stream, whose order is the only dependency. The last use of a "
+      "buffer is the\nlaunch of that number; prepared shapes are kept under the cache key above.\n";
   return out;
 }
 

@@ -18,6 +18,8 @@ class TwiddleTables {
   uint64_t bytes() const { return block_.bytes(); }
   /// Tables in the order x, x_inverse, y, y_inverse.
   CUdeviceptr table(uint32_t i) const;
+  /// The same as kernels' argument structs want it.
+  uint32_t* table_words(uint32_t i) const;
 
  private:
   uint32_t log_;
