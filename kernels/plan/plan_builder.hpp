@@ -111,10 +111,9 @@ class PlanBuilder {
   Stage stage = Stage::kIngress;
 
   template <class Args>
-  PlanLaunch& launch(std::string kernel, std::string pass, const Geometry& geometry,
+  PlanLaunch& launch(const std::string& kernel, const std::string& pass, const Geometry& geometry,
                      const LaunchArgs<Args>& args) {
-    return add_launch(std::move(kernel), std::move(pass), geometry, args.bytes(), args.relocations,
-                      args.uses);
+    return add_launch(kernel, pass, geometry, args.bytes(), args.relocations, args.uses);
   }
   /// Lets the last launch stand for another node, too.
   void also_node(uint32_t id);
