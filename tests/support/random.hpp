@@ -46,12 +46,16 @@ class Random {
     return {x, cm31()};
   }
   CirclePoint<M31> circle_point() { return point_at_index(static_cast<uint32_t>(engine_())); }
-  /// A point of the circle over QM31.
+  /// A point of the circle over QM31, usable as a sample point with any shift over the base field.
   CirclePoint<QM31> secure_point() {
-    // The field's edges are drawn often: a point over CM31 is no sample point of the protocol.
+    // Uniform, unlike the values above: parameters at the field's edges give points that lie over
+    // CM31, themselves or after a shift, and the protocol samples at none of these.
+    const auto coordinate = [&] { return M31(static_cast<uint32_t>(engine_() % kP)); };
     CirclePoint<QM31> p;
-    while (!secure_point_from_parameter(qm31(), &p) || p.y.y.is_zero()) {
-    }
+    QM31 t;
+    do {
+      for (uint32_t k = 0; k < 4; ++k) t.set_coordinate(k, coordinate());
+    } while (!secure_point_from_parameter(t, &p));
     return p;
   }
   std::vector<M31> m31_vector(size_t n) {
