@@ -15,50 +15,6 @@ LoadPhase load_phase(std::string_view stage) {
   return stage == "prepare" ? LoadPhase::kPrepare : LoadPhase::kRequest;
 }
 
-ResourceRecord resource_of(const CudaPlan& plan, const PlanBuffer& b) {
-  ResourceRecord r;
-  r.name = b.name;
-  r.bytes = b.bytes;
-  r.alignment = b.alignment;
-  r.producer = b.producer.empty() ? "host" : b.producer;
-  r.last_consumer = b.last_consumer.empty() ? "none" : b.last_consumer;
-  r.stream = "main";
-  r.last_use_event = "launch " + std::to_string(b.last_launch);
-  r.cache_key = plan.cache_key;
-  switch (b.region) {
-    case Region::kTables:
-      r.lifetime = ResourceLifetime::kPersistent;
-      r.producer = "make_tables";
-      r.owner = "runtime";
-      r.unwind_path = "kept";
-      r.eviction_rule = "replaced by larger tables; freed when no prepared shape holds them";
-      break;
-    case Region::kShape:
-    case Region::kConstants:
-      r.lifetime = ResourceLifetime::kShape;
-      r.owner = "prepared shape";
-      r.unwind_path = "kept";
-      r.eviction_rule = "least recently used prepared shape that nobody holds";
-      break;
-    case Region::kArena:
-      r.lifetime = ResourceLifetime::kRequest;
-      r.is_mutable = true;
-      r.alias_eligible = true;
-      r.owner = "proof session";
-      r.unwind_path = "returned to the prepared shape when the session ends";
-      r.eviction_rule = "with its prepared shape";
-      break;
-    case Region::kTerminal:
-      r.lifetime = ResourceLifetime::kTerminalHost;
-      r.is_mutable = true;
-      r.owner = "proof session";
-      r.unwind_path = "returned to the prepared shape when the session ends";
-      r.eviction_rule = "with its prepared shape";
-      break;
-  }
-  return r;
-}
-
 }  // namespace
 
 class CudaPreparedShape final : public PreparedShape {
@@ -152,22 +108,7 @@ RequestTelemetry CudaBackend::last_request() const {
   }
   out.device_elapsed = before;
   const Counters& c = *p.last_counters;
-  RequestCounters& r = out.counters;
-  r.kernel_launches = c.kernel_launches;
-  r.graph_launches = c.graph_launches;
-  r.graph_instantiations = c.graph_instantiations;
-  r.graph_updates = c.graph_updates;
-  r.graph_cache_hits = c.graph_cache_hits;
-  r.graph_cache_misses = c.graph_cache_misses;
-  r.graph_fallbacks = c.graph_fallbacks;
-  r.sync_calls = c.sync_calls;
-  r.device_synchronizes = c.device_synchronizes;
-  r.module_loads = c.module_loads;
-  r.jit_compiles = c.jit_compiles;
-  r.allocations = c.allocations;
-  r.frees = c.frees;
-  r.cpu_fallback_attempts = c.cpu_fallback_attempts;
-  r.cpu_fallbacks_completed = c.cpu_fallbacks_completed;
+  out.counters = c;
   RequestTransfers& t = out.transfers;
   t.h2d_operations = c.h2d_operations;
   t.h2d_bytes = c.h2d_bytes;
@@ -175,9 +116,9 @@ RequestTelemetry CudaBackend::last_request() const {
   t.d2h_bytes = c.d2h_bytes;
   t.d2d_operations = c.d2d_operations;
   t.d2d_bytes = c.d2d_bytes;
-  t.terminal_d2h_operations = p.last_terminal_operations;
-  t.terminal_d2h_bytes = 4 * p.plan.terminal.words;
-  t.intermediate_d2h_operations = c.d2h_operations - p.last_terminal_operations;
+  t.terminal_d2h_operations = p.last_terminal.d2h_operations;
+  t.terminal_d2h_bytes = p.last_terminal.d2h_bytes;
+  t.intermediate_d2h_operations = c.d2h_operations - p.last_terminal.d2h_operations;
   return out;
 }
 
@@ -205,7 +146,7 @@ DeviceReport CudaBackend::device_report() const {
     r.name = m.name;
     r.sha256 = m.sha256;
     r.bytes = m.bytes;
-    r.kind = m.kind == gpu::ModuleKind::kCubin ? stwo::ModuleKind::kCubin : stwo::ModuleKind::kPtx;
+    r.kind = m.kind;
     r.sm = static_cast<uint32_t>(m.sm);
     r.load_ordinal = m.load_ordinal;
     r.loaded_in = load_phase(m.loaded_in);
@@ -234,20 +175,8 @@ DeviceReport CudaBackend::device_report() const {
   out.plan.transcript_barriers = plan.transcript_barriers();
   out.plan.request_bytes = plan.arena_bytes + plan.terminal_bytes;
   out.plan.persistent_bytes = p.tables->bytes() + plan.shape_bytes + plan.constants_bytes;
-  for (const PassLedgerRow& row : plan.pass_ledger()) {
-    PassRecord r;
-    r.stage = row.stage;
-    r.pass = row.pass;
-    r.kernel = row.kernel;
-    r.input_bytes = row.input_bytes;
-    r.output_bytes = row.output_bytes;
-    r.reread_bytes = row.reread_bytes;
-    r.temporary_bytes = row.temporary_bytes;
-    r.launches = row.launches;
-    r.barriers = row.barriers;
-    if (!row.retained_consumer.empty()) r.retained_consumer = row.retained_consumer;
-    out.pass_ledger.push_back(std::move(r));
-  }
+  out.pass_ledger = plan.pass_ledger();
+  out.resources = plan.resources();
   const MemoryStatus memory = runtime_->memory();
   out.memory.modules = module_bytes;
   out.memory.tables = p.tables->bytes();
@@ -261,7 +190,6 @@ DeviceReport CudaBackend::device_report() const {
   out.memory.in_flight_multiplier = 1;
   out.memory.capacity = d.global_memory_bytes;
   out.memory.admitted = true;
-  for (const PlanBuffer& b : plan.buffers) out.resources.push_back(resource_of(plan, b));
   return out;
 }
 

@@ -57,7 +57,7 @@ class CudaSession final : public ProofSession {
       runtime_.synchronize(stage);
       const Counters after = runtime_.counters();
       p_->last_counters = after - before_;
-      p_->last_terminal_operations = (after - before_copy).d2h_operations;
+      p_->last_terminal = after - before_copy;
     }
     if (p_->n_requests++ > 0) ++p_->reuse_count;
     StarkProof proof = read_terminal(plan, words);

@@ -69,29 +69,31 @@ BoundLaunch PreparedPlan::bind(const PlanLaunch& launch) {
 
 void PreparedPlan::run_preparation() {
   // One staging buffer for everything the host writes; it lives until the copies are done.
-  const ProofShape& shape = *plan.program->shape;
-  const auto& columns = shape.instance->preprocessed();
+  const auto& columns = plan.program->shape->instance->preprocessed();
+  const auto column_bytes = [&](const PlanUpload& u) {
+    return uint64_t{4} << columns[u.column].log_size;
+  };
   uint64_t staging_bytes = plan.constants_bytes;
-  for (const PlanUpload& u : plan.uploads) {
-    staging_bytes = std::max(staging_bytes, uint64_t{4} << columns[u.column].log_size);
-  }
+  for (const PlanUpload& u : plan.uploads) staging_bytes += column_bytes(u);
   const PinnedBlock staging = runtime.allocate_pinned(staging_bytes, "staging");
-  std::memset(staging.data(), 0, plan.constants_bytes);
+  auto* at = staging.as<uint8_t>();
+  std::memset(at, 0, plan.constants_bytes);
   for (const PlanConstant& c : plan.constants) {
     std::vector<uint8_t> bytes = c.bytes;
     relocate(bytes, c.relocations);
-    std::memcpy(staging.as<uint8_t>() + plan.buffers[c.buffer].offset, bytes.data(), bytes.size());
+    std::memcpy(at + plan.buffers[c.buffer].offset, bytes.data(), bytes.size());
   }
-  runtime.upload(constants_block.address(), staging.data(), plan.constants_bytes, "prepare");
+  runtime.upload(constants_block.address(), at, plan.constants_bytes, "prepare");
+  at += plan.constants_bytes;
+  for (const PlanUpload& u : plan.uploads) {
+    const uint64_t bytes = column_bytes(u);
+    columns[u.column].fill({reinterpret_cast<M31*>(at), bytes / sizeof(M31)});
+    runtime.upload(address(u.target), at, bytes, "prepare");
+    at += bytes;
+  }
   // The proof is copied out with room for the largest opening; the rest of that room is never
   // written, and nothing undefined leaves the device.
   runtime.fill32(terminal_block.address(), 0, plan.terminal_bytes / 4, "prepare");
-  for (const PlanUpload& u : plan.uploads) {
-    runtime.synchronize("prepare");
-    const size_t rows = size_t{1} << columns[u.column].log_size;
-    columns[u.column].fill({staging.as<M31>(), rows});
-    runtime.upload(address(u.target), staging.data(), 4 * rows, "prepare");
-  }
   for (const PlanLaunch& l : plan.prepare_launches) {
     const BoundLaunch b = bind(l);
     runtime.launch(b.kernel, b.geometry, b.args.data(), b.args.size(), "prepare", l.pass);

@@ -48,7 +48,8 @@ struct PreparedPlan {
   bool in_use = false;  ///< by a session
   /// What the last finished request did.
   std::optional<Counters> last_counters;
-  uint64_t last_terminal_operations = 0;
+  /// The part of it that proof assembly did.
+  Counters last_terminal;
 
   CUdeviceptr address(BufferRef ref) const;
   /// Device and pinned bytes this object holds, without the tables.

@@ -10,8 +10,9 @@ namespace stwo::gpu {
 STWO_CONSTANT uint32_t kIv0 = 0x6a09e667, kIv1 = 0xbb67ae85, kIv2 = 0x3c6ef372, kIv3 = 0xa54ff53a,
                        kIv4 = 0x510e527f, kIv5 = 0x9b05688c, kIv6 = 0x1f83d9ab, kIv7 = 0x5be0cd19;
 
-/// kSteered: half of the three-input additions go to the multiplier's pipe (measured on an
-/// H200: 24.0 instead of 20.4 G compressions/s; with four live message words 23.7 instead of 24.9).
+/// kSteered: half of the three-input additions go to the multiplier's pipe. Faster where throughput
+/// counts, slower where a chain of hashes decides or most message words are zero:
+/// experiments/0002-cuda-direct has the figures.
 template <bool kSteered>
 STWO_DEVICE void blake2s_g(uint32_t& a, uint32_t& b, uint32_t& c, uint32_t& d, uint32_t x,
                            uint32_t y) {

@@ -43,7 +43,6 @@ STWO_DEVICE uint32_t shuffle_xor(uint32_t value, uint32_t mask) {
 STWO_DEVICE uint32_t shuffle_up(uint32_t value, uint32_t delta) {
   return __shfl_up_sync(0xffffffffu, value, delta);
 }
-STWO_DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 /// a + b on the multiplier's pipe. Adders and logic share one pipe that hashing fills; a product
 /// with a 1 that the compiler cannot see (blocks are one-dimensional) moves additions off it.
 STWO_DEVICE uint32_t add_by_multiplier(uint32_t a, uint32_t b) { return a * blockDim.y + b; }
@@ -110,9 +109,6 @@ inline uint32_t shuffle_xor(uint32_t value, uint32_t mask) {
 inline uint32_t shuffle_up(uint32_t value, uint32_t delta) {
   const uint32_t lane = emulator::lane_index();
   return emulator::shuffle(value, lane < delta ? lane : lane - delta);
-}
-inline uint32_t multiply_high(uint32_t a, uint32_t b) {
-  return static_cast<uint32_t>((uint64_t{a} * b) >> 32);
 }
 inline uint32_t add_by_multiplier(uint32_t a, uint32_t b) { return a + b; }
 inline uint32_t rotate_right(uint32_t x, uint32_t n) { return x >> n | x << (32 - n); }

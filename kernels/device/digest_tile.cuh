@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/device/blake2s.cuh"
+#include "kernels/device/field.cuh"
 #include "kernels/hash/hash_args.hpp"
 
 namespace stwo::gpu {
@@ -51,6 +52,38 @@ STWO_DEVICE Blake2sState hash_pair(const uint32_t* children, bool reduce) {
   }
   Blake2sState s;
   s.compress<false>(m, 64, true);
+  if (reduce) s.reduce();
+  return s;
+}
+
+/// Leaf of one QM31: value i of four coordinate columns. Never steered: with four live words the
+/// plain form is faster.
+STWO_DEVICE Blake2sState hash_secure_leaf(const uint32_t* values, uint64_t stride, uint64_t i,
+                                          bool reduce) {
+  uint32_t m[16] = {};
+  STWO_UNROLL
+  for (uint32_t k = 0; k < 4; ++k) m[k] = values[k * stride + i];
+  Blake2sState s;
+  s.compress<false>(m, 16, true);
+  if (reduce) s.reduce();
+  return s;
+}
+
+/// Leaf of four neighbouring QM31, values 4 i .. 4 i + 3, one after another.
+template <bool kSteered>
+STWO_DEVICE Blake2sState hash_packed_leaf(const uint32_t* values, uint64_t stride, uint64_t i,
+                                          bool reduce) {
+  uint32_t m[16];
+  STWO_UNROLL
+  for (uint32_t k = 0; k < 4; ++k) {
+    const Word4 w = load4(values + k * stride + 4 * i);
+    m[k] = w.x;
+    m[4 + k] = w.y;
+    m[8 + k] = w.z;
+    m[12 + k] = w.w;
+  }
+  Blake2sState s;
+  s.compress<kSteered>(m, 64, true);
   if (reduce) s.reduce();
   return s;
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/device/compat.cuh"
-#include "prover/circle/point.hpp"
+#include "prover/circle/domain.hpp"
 #include "prover/field/qm31.hpp"
 
 namespace stwo::gpu {
@@ -83,8 +83,6 @@ STWO_DEVICE void store_coordinates(uint32_t* base, uint64_t stride, uint64_t i, 
 }
 
 /// Row at which a column `shift` times halved is read for row i (lifted_position).
-STWO_DEVICE uint64_t lifted_row(uint64_t i, uint32_t shift) {
-  return ((i >> (shift + 1)) << 1) | (i & 1);
-}
+STWO_DEVICE uint64_t lifted_row(uint64_t i, uint32_t shift) { return lifted_position(i, shift, 0); }
 
 }  // namespace stwo::gpu

@@ -52,30 +52,6 @@ struct TailMemory {
   uint32_t beta[4];
 };
 
-STWO_DEVICE Blake2sState hash_layer_leaf(const FriTailLayer& layer, uint32_t i, bool reduce) {
-  uint32_t m[16];
-  Blake2sState s;
-  if (layer.fold_step > 1) {
-    STWO_UNROLL
-    for (uint32_t k = 0; k < 4; ++k) {
-      const Word4 w = load4(layer.values + k * layer.stride + 4 * i);
-      m[k] = w.x;
-      m[4 + k] = w.y;
-      m[8 + k] = w.z;
-      m[12 + k] = w.w;
-    }
-    s.compress<false>(m, 64, true);
-  } else {
-    STWO_UNROLL
-    for (uint32_t k = 0; k < 4; ++k) m[k] = layer.values[k * layer.stride + i];
-    STWO_UNROLL
-    for (uint32_t k = 4; k < 16; ++k) m[k] = 0;
-    s.compress<false>(m, 16, true);
-  }
-  if (reduce) s.reduce();
-  return s;
-}
-
 /// Folds a layer in place of memory: one fold at a time through `next`, whose columns have room.
 STWO_DEVICE void fold_layer(const FriTailLayer& layer, QM31 beta, const uint32_t* x_inverse,
                             const uint32_t* y_inverse) {
@@ -148,7 +124,9 @@ STWO_KERNEL(fri_tail, FriTailArgs, kFriTailThreads, 1) {
     const FriTailLayer layer = args.layers[l];
     const uint32_t height = layer.fold_step > 1 ? layer.log_size - 2 : layer.log_size;
     if (thread < 1u << height) {
-      const Blake2sState s = hash_layer_leaf(layer, thread, reduce);
+      const Blake2sState s =
+          layer.fold_step > 1 ? hash_packed_leaf<false>(layer.values, layer.stride, thread, reduce)
+                              : hash_secure_leaf(layer.values, layer.stride, thread, reduce);
       store_digest(node_at(layer.nodes, height, thread), s);
       put_digest(memory.tile.a, thread, s);
     }
@@ -200,9 +178,8 @@ STWO_KERNEL(fri_tail, FriTailArgs, kFriTailThreads, 1) {
   }
   sync_block();
   if (thread < n) {
-    uint32_t reversed = 0;
-    for (uint32_t bit = 0; bit < e; ++bit) reversed |= (thread >> bit & 1) << (e - 1 - bit);
-    store_secure(args.coefficients + 4 * reversed, c[thread] * inverse_power_of_two(e));
+    store_secure(args.coefficients + 4 * bit_reverse(thread, e),
+                 c[thread] * inverse_power_of_two(e));
   }
   sync_block();
   if (thread == 0) {

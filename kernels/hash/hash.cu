@@ -76,32 +76,14 @@ STWO_KERNEL(hash_leaves_lifted, HashLeavesArgs, kHashThreads, 4) {
 /// Leaves of one QM31: a FRI layer.
 STWO_KERNEL(hash_leaves_secure, HashLeavesArgs, kHashThreads, 4) {
   hash_tile(args, [&](uint64_t row) {
-    const QM31 value = load_coordinates(args.base, args.stride, row);
-    const uint32_t m[16] = {value.x.a.v, value.x.b.v, value.y.a.v, value.y.b.v, 0, 0, 0, 0,
-                            0,           0,           0,           0,           0, 0, 0, 0};
-    Blake2sState s;
-    s.compress<false>(m, 16, true);
-    if (args.reduce != 0) s.reduce();
-    return s;
+    return hash_secure_leaf(args.base, args.stride, row, args.reduce != 0);
   });
 }
 
 /// Leaves of four neighbouring QM31: a FRI layer folded more than once.
 STWO_KERNEL(hash_leaves_packed, HashLeavesArgs, kHashThreads, 4) {
   hash_tile(args, [&](uint64_t row) {
-    uint32_t m[16];
-    STWO_UNROLL
-    for (uint32_t k = 0; k < 4; ++k) {
-      const Word4 w = load4(args.base + k * args.stride + 4 * row);
-      m[k] = w.x;
-      m[4 + k] = w.y;
-      m[8 + k] = w.z;
-      m[12 + k] = w.w;
-    }
-    Blake2sState s;
-    s.compress(m, 64, true);
-    if (args.reduce != 0) s.reduce();
-    return s;
+    return hash_packed_leaf<true>(args.base, args.stride, row, args.reduce != 0);
   });
 }
 

@@ -31,13 +31,11 @@ struct SumMemory {
 
 STWO_KERNEL(oods_point, OodsPointArgs, 32, 1) {
   if (thread_index() != 0) return;
-  const QM31 t = load_secure(args.parameter);
-  const QM31 t2 = t * t;
-  const QM31 d = QM31::one() + t2;
-  *args.status = d.is_zero() ? static_cast<uint32_t>(kStatusDegenerateOods) : 0u;
-  const QM31 inverse = d.inverse();
-  store_secure(args.point, (QM31::one() - t2) * inverse);
-  store_secure(args.point + 4, (t + t) * inverse);
+  CirclePoint<QM31> z;
+  const bool usable = secure_point_from_parameter(load_secure(args.parameter), &z);
+  *args.status = usable ? 0u : static_cast<uint32_t>(kStatusDegenerateOods);
+  store_secure(args.point, z.x);
+  store_secure(args.point + 4, z.y);
 }
 
 STWO_KERNEL(sample_tables, SampleTablesArgs, 256, 1) {

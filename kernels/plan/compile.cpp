@@ -1,74 +1,39 @@
 // Compiles a proof program: node by node into launches.
 
 #include <algorithm>
-#include <bit>
 #include <map>
 
 #include "kernels/air/air_args.hpp"
 #include "kernels/composition/composition_args.hpp"
 #include "kernels/decommit/decommit_args.hpp"
-#include "kernels/fft/fft_args.hpp"
 #include "kernels/fri/fri_args.hpp"
 #include "kernels/hash/hash_args.hpp"
 #include "kernels/oods/oods_args.hpp"
+#include "kernels/plan/fft_schedule.hpp"
 #include "kernels/plan/plan_builder.hpp"
+#include "kernels/plan/tree_schedule.hpp"
 #include "kernels/pow/pow_args.hpp"
 #include "kernels/quotient/quotient_args.hpp"
 #include "prover/circle/domain.hpp"
-#include "prover/hash/sha256.hpp"
 #include "prover/merkle/merkle.hpp"
 
 namespace stwo::gpu {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-/// Blocks a multiprocessor should get over a launch for its load to be even.
-constexpr uint64_t kBlocksPerMultiprocessor = 16;
-constexpr uint32_t kMaxColumnsPerBlock = 8;
 /// Rows that a block of the sample sums takes at least.
 constexpr uint32_t kMinSampleChunk = 1024;
 /// The reference prover's nonces end where their high word reaches P.
 constexpr uint64_t kNonceEnd = uint64_t{kP} << 20;
-constexpr uint64_t kMaxTerminalBytes = uint64_t{1} << 30;
-
-uint64_t blocks_for(uint64_t items, uint64_t per_block) {
-  return (items + per_block - 1) / per_block;
-}
-
-/// Columns of equal length, `stride` words apart.
-struct Columns {
-  uint32_t buffer = 0;
-  uint64_t first = 0;  ///< word of the first column's first row
-  uint64_t stride = 0;
-  uint32_t count = 0;
-  BufferRef at(uint64_t column, uint64_t row) const {
-    return {buffer, 4 * (first + column * stride + row)};
-  }
-  BufferRef row(uint64_t r) const { return at(0, r); }
-};
-
-/// Layers of a transform of 2^n rows: `contiguous` low ones, then groups of strided ones, low to
-/// high.
-struct FftSplit {
-  uint32_t contiguous = 0;
-  std::vector<uint32_t> strided;
-};
-
-/// Strided passes exist for 4, 8 and 10 layers; a contiguous one does up to 12 and should do 8 at
-/// least, so that strided tiles have full lanes.
-FftSplit split_fft(uint32_t n) {
-  if (n <= kFftLogTile) return {n, {}};
-  if (n <= 16) return {n - 4, {4}};
-  if (n <= 20) return {n - 8, {8}};
-  if (n <= 22) return {n - 10, {10}};
-  if (n <= 24) return {n - 12, {8, 4}};
-  if (n <= 28) return {n - 16, {8, 8}};
-  return {n - 18, {8, 10}};
-}
 
 class Compiler {
  public:
-  Compiler(CudaPlan& plan) : plan_(plan), p_(*plan.program), s_(*p_.shape), b_(plan) {}
+  explicit Compiler(CudaPlan& plan)
+      : plan_(plan),
+        p_(*plan.program),
+        s_(*p_.shape),
+        b_(plan),
+        reduce_(s_.statement.channel == HashVariant::kBlake2sM31) {}
 
   void run() {
     STWO_CHECK(s_.lifting_log_size >= 2, "query domain below log 2");
@@ -87,86 +52,14 @@ class Compiler {
  private:
   // ---- buffers that everything uses
 
-  BufferRef words(uint32_t buffer, uint64_t word) const { return {buffer, 4 * word}; }
-  BufferRef terminal_word(uint64_t word) const { return words(terminal_, word); }
-
-  /// Siblings that can be missing from `level` to the root: one per parent at most.
-  uint64_t witness_capacity(uint32_t level) const {
-    uint64_t sum = 0;
-    for (; level > 0; --level) {
-      sum += std::min<uint64_t>(s_.config.fri.n_queries, uint64_t{1} << (level - 1));
-    }
-    return sum;
-  }
+  BufferRef terminal_word(uint64_t word) const { return {terminal_, 4 * word}; }
 
   void terminal() {
-    TerminalLayout& t = plan_.terminal;
-    uint64_t at = 4;
-    const auto take = [&](uint64_t n) {
-      const uint64_t begin = at;
-      at += (n + 3) / 4 * 4;
-      return begin;
-    };
-    const uint64_t q = s_.config.fri.n_queries;
-    t.status = 0;
-    t.n_positions = 1;
-    t.nonce = 2;
-    t.position_capacity = q;
-    const uint64_t n_openings = s_.trees.size() + s_.fri_layers.size();
-    const uint64_t counts = take(2 * n_openings);
-    size_t n_steps = 0;
-    for (const ProofNode& n : p_.nodes) {
-      n_steps += n.kind == NodeKind::kMixConfig || n.kind == NodeKind::kMixU64 ||
-                 n.kind == NodeKind::kAbsorbRoot || n.kind == NodeKind::kAbsorbSamples ||
-                 n.kind == NodeKind::kFriAbsorb || n.kind == NodeKind::kAbsorbLastLayer ||
-                 n.kind == NodeKind::kAbsorbNonce;
-    }
-    t.log = take(8 * n_steps);
-    t.roots = take(8 * s_.trees.size());
-    t.fri_roots = take(8 * s_.fri_layers.size());
-    t.challenges = take(4 * p_.challenges.size());
-    t.point = take(8);
-    t.sampled_values = take(uint64_t{4} * p_.n_sampled_values);
-    t.last_layer = take(uint64_t{4} << s_.config.fri.log_last_layer_degree_bound);
-    t.positions = take(q);
-    for (const TreeShape& tree : s_.trees) {
-      t.queried_values.push_back(take(q * tree.column_log_sizes.size()));
-    }
-    uint64_t count = counts;
-    for (const TreeShape& tree : s_.trees) {
-      TerminalLayout::Opening o;
-      o.n_witness = count;
-      o.n_fri_witness = count + 1;
-      count += 2;
-      o.witness_capacity = tree.column_log_sizes.empty() ? 0 : witness_capacity(tree.height);
-      o.witness = take(8 * o.witness_capacity);
-      t.trees.push_back(o);
-    }
-    for (const FriLayerShape& layer : s_.fri_layers) {
-      TerminalLayout::Opening o;
-      o.n_witness = count;
-      o.n_fri_witness = count + 1;
-      count += 2;
-      o.witness_capacity = witness_capacity(layer.log_size - layer.fold_step);
-      o.witness = take(8 * o.witness_capacity);
-      o.fri_witness_capacity = std::min(q << layer.fold_step, uint64_t{1} << layer.log_size);
-      o.fri_witness = take(4 * o.fri_witness_capacity);
-      t.fri_layers.push_back(o);
-    }
-    t.words = at;
-    if (4 * at > kMaxTerminalBytes) {
-      throw UsageError("SHAPE", s_.statement.air + ": the openings of " + std::to_string(q) +
-                                    " queries with fold " +
-                                    std::to_string(s_.config.fri.fold_step) + " can take " +
-                                    std::to_string((4 * at) >> 20) +
-                                    " MiB, more than the CUDA backend reads back (1024 MiB); lower "
-                                    "queries or fold");
-    }
-    terminal_ = b_.buffer("proof", Region::kTerminal, 4 * at);
+    plan_.terminal = make_terminal_layout(p_);
+    terminal_ = b_.buffer("proof", Region::kTerminal, 4 * plan_.terminal.words);
     state_ = b_.buffer("transcript state", Region::kArena, sizeof(TranscriptState));
     nonce_index_ = b_.buffer("nonce index", Region::kArena, 8);
-    b_.set_transcript({state_, 0}, terminal_word(t.log),
-                      s_.statement.channel == HashVariant::kBlake2sM31);
+    b_.set_transcript({state_, 0}, terminal_word(plan_.terminal.log), reduce_);
   }
 
   void tables() {
@@ -176,14 +69,11 @@ class Compiler {
     }
     plan_.table_log = log;
     const uint64_t bytes = uint64_t{4} << log;
-    x_ = b_.buffer("twiddles x", Region::kTables, bytes);
-    x_inverse_ = b_.buffer("inverse twiddles x", Region::kTables, bytes);
-    y_ = b_.buffer("twiddles y", Region::kTables, bytes);
-    y_inverse_ = b_.buffer("inverse twiddles y", Region::kTables, bytes);
-  }
-
-  uint64_t column_rows(uint32_t tree, uint32_t column) const {
-    return uint64_t{1} << (s_.trees[tree].column_log_sizes[column] + s_.log_blowup());
+    tables_.x = b_.buffer("twiddles x", Region::kTables, bytes);
+    tables_.x_inverse = b_.buffer("inverse twiddles x", Region::kTables, bytes);
+    tables_.y = b_.buffer("twiddles y", Region::kTables, bytes);
+    tables_.y_inverse = b_.buffer("inverse twiddles y", Region::kTables, bytes);
+    fft_.emplace(b_, tables_, plan_.target.multiprocessors, s_.log_blowup());
   }
 
   // ---- committed columns
@@ -219,7 +109,7 @@ class Compiler {
     return order;
   }
 
-  /// Reads of all of a tree's columns, `fraction_log` halvings of each.
+  /// Reads of all of a tree's columns.
   template <class Args>
   void touch_columns(LaunchArgs<Args>& args, uint32_t tree) const {
     for (const CommittedColumn& c : columns_[tree]) {
@@ -229,12 +119,9 @@ class Compiler {
 
   void hash_tree(uint32_t tree, std::optional<BufferRef> root_out) {
     const TreeShape& shape = s_.trees[tree];
-    const uint32_t h = shape.height;
     LaunchArgs<HashLeavesArgs> args;
     args->n_columns = static_cast<uint32_t>(shape.column_log_sizes.size());
-    args->height = h;
     const bool uniform = uniform_[tree].has_value();
-    const uint64_t leaves = uint64_t{1} << h;
     if (uniform) {
       args.point(args->base, uniform_[tree]->row(0));
       args->stride = uniform_[tree]->stride;
@@ -243,248 +130,9 @@ class Compiler {
                                             "hash order of tree " + std::to_string(tree)));
     }
     touch_columns(args, tree);
-    hash_levels(uniform ? "hash_leaves_uniform" : "hash_leaves_lifted",
-                "leaves and low levels of tree " + std::to_string(tree), args, leaves, h,
-                hashes_[tree], root_out);
-  }
-
-  /// Threads for a tile: one per node, whole warps, at most a block's.
-  static uint32_t hash_threads(uint32_t log_tile) {
-    return std::clamp(1u << log_tile, 32u, kHashThreads);
-  }
-
-  /// Leaves by `args`, all levels above, the root. A chain of dependent hashes cannot be shortened,
-  /// only kept off a single busy multiprocessor: a small tree goes to 2^8 nodes in one launch, over
-  /// as many blocks as that leaves; a large one first to 32 nodes a block, below which idle lanes
-  /// would cost issue slots. Measured on an H200 at log 15: 44 us with tiles of 2^10, 18 us with
-  /// these.
-  void hash_levels(const std::string& kernel, const std::string& pass,
-                   LaunchArgs<HashLeavesArgs>& args, uint64_t leaves, uint32_t height,
-                   uint32_t nodes, std::optional<BufferRef> root_out) {
-    const uint32_t reduce = s_.statement.channel == HashVariant::kBlake2sM31 ? 1 : 0;
-    constexpr uint32_t kWarpStop = 5;
-    constexpr uint32_t kTopLevel = 8;
-    static_assert(kTopLevel <= kHashTopLevel);
-    const bool small = height <= kTopLevel + kHashLogTile;
-    const uint32_t tile = !small ? kHashLogTile : height > kTopLevel ? height - kTopLevel : 0;
-    const uint32_t stop = small ? 0 : kWarpStop;
-    args->log_tile = tile;
-    args->log_stop = stop;
-    args->reduce = reduce;
-    args.write(args->nodes, {nodes, 0}, 64 * leaves - (uint64_t{32} << (height - tile + stop)));
-    // A tree without levels of its own below the top still has its leaves hashed by full blocks.
-    const uint32_t leaf_tile = tile == 0 ? std::min(height, 5u) : tile;
-    if (tile == 0) {
-      args->log_tile = leaf_tile;
-      args->log_stop = leaf_tile;
-    }
-    b_.launch(kernel, pass, {leaves >> leaf_tile, 1, hash_threads(leaf_tile), kHashSharedBytes},
-              args);
-    uint32_t level = height - (tile - stop);
-    while (level > kTopLevel) {
-      const bool final = level - 1 <= kTopLevel + kHashLogTile;
-      const uint32_t log_tile = final ? level - 1 - kTopLevel : kHashLogTile;
-      const uint32_t log_stop = final ? 0 : kWarpStop;
-      LaunchArgs<HashNodesArgs> n;
-      n->level = level;
-      n->log_tile = log_tile;
-      n->log_stop = log_stop;
-      n->reduce = reduce;
-      const uint32_t to = level - 1 - (log_tile - log_stop);
-      n.update(n->nodes, {nodes, 0}, uint64_t{32} << level,
-               (uint64_t{32} << level) - (uint64_t{32} << to));
-      b_.launch(
-          "hash_nodes", pass,
-          {uint64_t{1} << (level - 1 - log_tile), 1, hash_threads(log_tile), kHashSharedBytes}, n);
-      level = to;
-    }
-    LaunchArgs<HashTopArgs> top;
-    top->level = level;
-    top->reduce = reduce;
-    top.update(top->nodes, {nodes, 0}, uint64_t{32} << level, uint64_t{32} << level);
-    if (root_out) top.write(top->root_out, *root_out, 32);
-    const uint32_t tail = offsetof(HashTopArgs, transcript);
-    b_.launch("hash_top", pass, {1, 1, level == 0 ? 32 : hash_threads(level - 1), kHashSharedBytes},
-              top);
-    b_.open_tail(tail);
-  }
-
-  // ---- transforms
-
-  struct Fft {
-    Columns source;
-    uint64_t source_row = 0;
-    Columns target;
-    uint64_t target_row = 0;
-    uint32_t log_rows = 0;
-    uint32_t domain_log = 0;
-    uint32_t domain_block = 0;
-    bool inverse_tables = false;
-  };
-
-  /// Tables, placement and geometry of one pass. n_tiles: tiles per column.
-  void fft_pass(const char* mode, const std::string& pass, LaunchArgs<FftArgs>& args, const Fft& f,
-                uint32_t low, uint32_t layers, uint64_t n_tiles, uint64_t read_rows,
-                uint64_t written_rows) {
-    const bool is_short = f.log_rows < kFftLogTile;
-    const uint32_t wide = low != 0 && layers == 10;
-    args->source_stride = f.source.stride;
-    args->target_stride = f.target.stride;
-    args->n_columns = f.source.count;
-    args->log_rows = f.log_rows;
-    args->low_layer = low;
-    args->n_layers = layers;
-    args->domain_log = f.domain_log;
-    args->domain_block = f.domain_block;
-    const uint64_t table = uint64_t{4} << f.domain_log;
-    args.read(args->x, {f.inverse_tables ? x_inverse_ : x_, 0}, table / 2);
-    args.read(args->y, {f.inverse_tables ? y_inverse_ : y_, 0}, low == 0 ? table / 2 : 0);
-    args.read(args->source, f.source.row(f.source_row), 4 * f.source.count * read_rows);
-    args.write(args->target, f.target.row(f.target_row), 4 * f.source.count * written_rows);
-    std::string kernel = std::string("fft_") + mode;
-    Geometry g;
-    if (low != 0) {
-      kernel += "_strided" + std::to_string(layers);
-    } else {
-      kernel += is_short ? "_short" : "_rows";
-    }
-    g.threads = wide ? kFftWideThreads : kFftThreads;
-    const bool extends = std::string_view(mode) == "extend";
-    g.shared_bytes = wide ? (extends ? kFftWideExtendSharedBytes : kFftWideSharedBytes)
-                          : (extends ? kFftExtendSharedBytes : kFftSharedBytes);
-    if (is_short) {
-      g.grid_x = 1;
-      g.grid_y = blocks_for(f.source.count, uint64_t{1} << (kFftLogTile - f.log_rows));
-      args->columns_per_block = 1;
-    } else {
-      g.grid_x = n_tiles;
-      const uint64_t want = plan_.target.multiprocessors * kBlocksPerMultiprocessor;
-      uint64_t group = n_tiles * f.source.count / want;
-      group = std::clamp<uint64_t>(group, 1, kMaxColumnsPerBlock);
-      args->columns_per_block = static_cast<uint32_t>(group);
-      g.grid_y = blocks_for(f.source.count, group);
-    }
-    b_.launch(kernel, pass, g, args);
-  }
-
-  static uint64_t tiles(uint64_t rows, uint32_t low, uint32_t layers) {
-    return rows >> (low != 0 && layers == 10 ? kFftLogWideTile : kFftLogTile);
-  }
-
-  /// Coefficients of the polynomial through 2^n values (block 0 of domain_log) go through the low
-  /// layers from `source` to `work`, then through the high ones, and from there are evaluated on
-  /// blocks [first_block, end_block) of domain n + b in `target`. `work` is a block of `target`'s
-  /// columns that is overwritten last.
-  void extend(const Columns& source, uint64_t source_row, const Columns& target, uint64_t work_row,
-              uint32_t n, uint32_t inverse_domain_log, uint32_t first_block, uint32_t end_block,
-              const std::string& what) {
-    const uint32_t forward_log = n + s_.log_blowup();
-    const uint64_t rows = uint64_t{1} << n;
-    const FftSplit split = split_fft(n);
-    const uint64_t written = (end_block - first_block) * rows;
-    const auto extend_args = [&](LaunchArgs<FftArgs>& args) {
-      args->scale_log = n;
-      args->first_block = first_block;
-      args->end_block = end_block;
-      args->forward_domain_log = forward_log;
-      const uint64_t table = uint64_t{4} << forward_log;
-      args.read(args->forward_x, {x_, 0}, table / 2);
-      args.read(args->forward_y, {y_, 0}, table / 2);
-    };
-    Fft f;
-    f.log_rows = n;
-    f.domain_log = inverse_domain_log;
-    f.inverse_tables = true;
-    f.source = source;
-    f.source_row = source_row;
-    f.target = target;
-    f.target.count = source.count;
-    if (split.strided.empty()) {
-      f.target_row = 0;
-      LaunchArgs<FftArgs> args;
-      extend_args(args);
-      fft_pass("extend", "lde of " + what, args, f, 0, n,
-               std::max<uint64_t>(rows >> kFftLogTile, 1), rows, written);
-      return;
-    }
-    f.target_row = work_row;
-    LaunchArgs<FftArgs> low;
-    fft_pass("inverse", "interpolate low layers of " + what, low, f, 0, split.contiguous,
-             tiles(rows, 0, 0), rows, rows);
-    f.source = f.target;
-    f.source_row = work_row;
-    uint32_t layer = split.contiguous;
-    for (size_t i = 0; i + 1 < split.strided.size(); ++i) {
-      LaunchArgs<FftArgs> args;
-      fft_pass("inverse", "interpolate layers of " + what, args, f, layer, split.strided[i],
-               tiles(rows, layer, split.strided[i]), rows, rows);
-      layer += split.strided[i];
-    }
-    {
-      LaunchArgs<FftArgs> args;
-      extend_args(args);
-      f.target_row = 0;
-      fft_pass("extend", "lde high layers of " + what, args, f, layer, split.strided.back(),
-               tiles(rows, layer, split.strided.back()), rows, written);
-    }
-    // The remaining forward layers, over all the blocks written at once.
-    Fft g;
-    g.source = f.target;
-    g.target = f.target;
-    g.log_rows = forward_log;
-    g.domain_log = forward_log;
-    for (size_t i = split.strided.size() - 1; i-- > 0;) {
-      layer -= split.strided[i];
-      LaunchArgs<FftArgs> args;
-      args->first_tile = static_cast<uint32_t>(tiles(first_block * rows, layer, split.strided[i]));
-      fft_pass("forward", "lde layers of " + what, args, g, layer, split.strided[i],
-               tiles(written, layer, split.strided[i]), written, written);
-    }
-    LaunchArgs<FftArgs> args;
-    args->first_tile = static_cast<uint32_t>(tiles(first_block * rows, 0, 0));
-    fft_pass("forward", "lde low layers of " + what, args, g, 0, split.contiguous,
-             tiles(written, 0, 0), written, written);
-  }
-
-  /// In-place interpolation of 2^n values on block 0 of domain_log.
-  void interpolate(const Columns& columns, uint32_t n, uint32_t domain_log,
-                   const std::string& what) {
-    Fft f;
-    f.source = columns;
-    f.target = columns;
-    f.log_rows = n;
-    f.domain_log = domain_log;
-    f.inverse_tables = true;
-    const uint64_t rows = uint64_t{1} << n;
-    const FftSplit split = split_fft(n);
-    uint32_t layer = 0;
-    std::vector<uint32_t> passes{split.contiguous};
-    passes.insert(passes.end(), split.strided.begin(), split.strided.end());
-    for (size_t i = 0; i < passes.size(); ++i) {
-      LaunchArgs<FftArgs> args;
-      if (i + 1 == passes.size()) args->scale_log = n;
-      fft_pass("inverse", "interpolate " + what, args, f, layer, passes[i],
-               std::max<uint64_t>(tiles(rows, layer, passes[i]), 1), rows, rows);
-      layer += passes[i];
-    }
-  }
-
-  /// Evaluation of 2^n coefficients on one block of a domain; the first pass goes from source to
-  /// target.
-  void evaluate(Fft f, const std::string& what) {
-    const uint64_t rows = uint64_t{1} << f.log_rows;
-    const FftSplit split = split_fft(f.log_rows);
-    std::vector<uint32_t> passes{split.contiguous};
-    passes.insert(passes.end(), split.strided.begin(), split.strided.end());
-    uint32_t layer = f.log_rows;
-    for (size_t i = passes.size(); i-- > 0;) {
-      layer -= passes[i];
-      LaunchArgs<FftArgs> args;
-      fft_pass("forward", "evaluate " + what, args, f, layer, passes[i],
-               std::max<uint64_t>(tiles(rows, layer, passes[i]), 1), rows, rows);
-      f.source = f.target;
-      f.source_row = f.target_row;
-    }
+    schedule_tree(b_, uniform ? "hash_leaves_uniform" : "hash_leaves_lifted",
+                  "leaves and low levels of tree " + std::to_string(tree), args, shape.height,
+                  reduce_, hashes_[tree], root_out);
   }
 
   // ---- preparation: the preprocessed tree
@@ -513,8 +161,8 @@ class Compiler {
       const uint64_t last = ((uint64_t{1} << b) - 1) << n;
       plan_.uploads.push_back({c, {id, 4 * last}});
       const Columns column{id, 0, stride, 1};
-      extend(column, last, column, last, n, n, 0, 1u << b,
-             "preprocessed column " + std::to_string(c));
+      fft_->extend(column, last, column, last, n, n, 0, 1u << b,
+                   "preprocessed column " + std::to_string(c));
     }
     if (tree.column_log_sizes.size() == 1 && tree.column_log_sizes[0] + b == tree.height) {
       uniform_[0] = Columns{columns_[0][0].values.buffer, 0, uint64_t{1} << tree.height, 1};
@@ -690,8 +338,8 @@ class Compiler {
     const uint32_t b = s_.log_blowup();
     const Columns columns = trace_.at({tree, index});
     const uint64_t last = ((uint64_t{1} << b) - 1) << n;
-    extend(columns, last, columns, last, n, n, 0, 1u << b,
-           "tree " + std::to_string(tree) + ", " + c.name());
+    fft_->extend(columns, last, columns, last, n, n, 0, 1u << b,
+                 "tree " + std::to_string(tree) + ", " + c.name());
   }
 
   /// A tree whose columns all lie at one distance and are as long as it is wide.
@@ -822,11 +470,11 @@ class Compiler {
     left.buffer = b_.buffer("composition columns", Region::kArena, 4 * left.stride * left.count);
     for (uint32_t k = 0; k < left.count; ++k) columns_[tree].push_back({left.at(k, 0), d, false});
     if (!plan_.half_domain) {
-      interpolate(source, n + 1, d, "composition");
+      fft_->interpolate(source, n + 1, d, "composition");
       // The lower half of the coefficients is the left polynomial, the upper half the right one.
       for (uint32_t half = 0; half < 2; ++half) {
         for (uint32_t block = 0; block < blocks; ++block) {
-          Fft f;
+          FftSchedule::Transform f;
           f.source = source;
           f.source_row = half * rows;
           f.target = left;
@@ -836,14 +484,14 @@ class Compiler {
           f.log_rows = n;
           f.domain_log = d;
           f.domain_block = block;
-          evaluate(f, half == 0 ? "left composition columns" : "right composition columns");
+          fft_->evaluate(f, half == 0 ? "left composition columns" : "right composition columns");
         }
       }
       if (d == s_.trees[tree].height) uniform_[tree] = left;
       return;
     }
-    extend(source, 0, left, (blocks - 1) * rows, n, d, 1, static_cast<uint32_t>(blocks),
-           "composition");
+    fft_->extend(source, 0, left, (blocks - 1) * rows, n, d, 1, static_cast<uint32_t>(blocks),
+                 "composition");
     Columns right;
     right.stride = 4;
     right.count = 4;
@@ -916,13 +564,13 @@ class Compiler {
     b_.launch("sample_weights", "basis of " + name, {blocks_for(rows, kThreads), 1, kThreads, 0},
               w);
     // The transposed interpolation: forward butterflies with inverse twiddles.
-    Fft f;
+    FftSchedule::Transform f;
     f.source = weights_of_group_;
     f.target = weights_of_group_;
     f.log_rows = n;
     f.domain_log = committed;
     f.inverse_tables = true;
-    evaluate(f, "row weights of " + name);
+    fft_->evaluate(f, "row weights of " + name);
   }
 
   void sample_columns(const SampleGroup& group, uint32_t index) {
@@ -1045,8 +693,8 @@ class Compiler {
                    std::max<uint64_t>(4 * rows >> (s_.lifting_log_size - column.log_size), 8), 0);
       }
     }
-    args.read(args->x, {x_, 0}, rows);
-    args.read(args->y, {y_, 0}, 2 * rows);
+    args.read(args->x, {tables_.x, 0}, rows);
+    args.read(args->y, {tables_.y, 0}, 2 * rows);
     args.write(args->out, fri_values_[0].row(0), 16 * rows);
     b_.launch("quotient_rows", "quotient on the first 2^D rows",
               {blocks_for(rows, uint64_t{kThreads} * 4), 1, kThreads, 0}, args);
@@ -1055,8 +703,8 @@ class Compiler {
   void extend_quotient() {
     const uint32_t d = s_.max_degree_log_size;
     const uint32_t blocks = 1u << s_.log_blowup();
-    extend(fri_values_[0], 0, fri_values_[0], uint64_t{blocks - 1} << d, d, s_.lifting_log_size, 1,
-           blocks, "quotient");
+    fft_->extend(fri_values_[0], 0, fri_values_[0], uint64_t{blocks - 1} << d, d,
+                 s_.lifting_log_size, 1, blocks, "quotient");
   }
 
   // ---- FRI
@@ -1079,13 +727,11 @@ class Compiler {
     if (in_tail(i)) return;
     LaunchArgs<HashLeavesArgs> args;
     args->n_columns = 4;
-    args->height = layer.tree_height();
     args->stride = fri_values_[i].stride;
     args.read(args->base, fri_values_[i].row(0), uint64_t{16} << layer.log_size);
-    hash_levels(layer.packed() ? "hash_leaves_packed" : "hash_leaves_secure",
-                "FRI layer " + std::to_string(i), args, uint64_t{1} << layer.tree_height(),
-                layer.tree_height(), fri_hashes_[i],
-                terminal_word(plan_.terminal.fri_roots + 8 * i));
+    schedule_tree(b_, layer.packed() ? "hash_leaves_packed" : "hash_leaves_secure",
+                  "FRI layer " + std::to_string(i), args, layer.tree_height(), reduce_,
+                  fri_hashes_[i], terminal_word(plan_.terminal.fri_roots + 8 * i));
   }
 
   /// Values of layer i + 1. The tail kernel folds step by step inside the target, which needs room
@@ -1124,8 +770,8 @@ class Compiler {
       args.read(args->in, in.row(0), uint64_t{16} << log);
       args.write(args->out, out.row(0), 16 * rows);
       args.read(args->beta, challenge(challenge_id("fri_beta_0") + i), 16);
-      args.read(args->x_inverse, {x_inverse_, 0}, uint64_t{4} << (log - 1));
-      args.read(args->y_inverse, {y_inverse_, 0}, 0);
+      args.read(args->x_inverse, {tables_.x_inverse, 0}, uint64_t{4} << (log - 1));
+      args.read(args->y_inverse, {tables_.y_inverse, 0}, 0);
       b_.launch("fri_fold", "fold of FRI layer " + std::to_string(i),
                 {blocks_for(rows, kThreads), 1, kThreads, 0}, args);
       in = out;
@@ -1159,12 +805,12 @@ class Compiler {
       args.touch(fri_hashes_[i], 0, uint64_t{64} << shape.tree_height());
     }
     args->n_layers = static_cast<uint32_t>(layers.size());
-    args->reduce = s_.statement.channel == HashVariant::kBlake2sM31 ? 1 : 0;
+    args->reduce = reduce_ ? 1 : 0;
     if (!layers.empty()) args.point(args->layers, b_.constant("FRI tail layers", layers));
     args.update(args->state, {state_, 0}, sizeof(TranscriptState), sizeof(TranscriptState));
     args.point(args->log, terminal_word(t.log));
-    args.read(args->x_inverse, {x_inverse_, 0}, uint64_t{4} << kFriTailLogSize);
-    args.read(args->y_inverse, {y_inverse_, 0}, 0);
+    args.read(args->x_inverse, {tables_.x_inverse, 0}, uint64_t{4} << kFriTailLogSize);
+    args.read(args->y_inverse, {tables_.y_inverse, 0}, 0);
     args->last_log_size = s_.last_layer_log_size();
     args->last_log_degree = s_.config.fri.log_last_layer_degree_bound;
     args->last_stride = fri_values_[n_layers].stride;
@@ -1191,7 +837,7 @@ class Compiler {
   void grind() {
     LaunchArgs<GrindArgs> args;
     args->pow_bits = s_.config.pow_bits;
-    args->reduce = s_.statement.channel == HashVariant::kBlake2sM31 ? 1 : 0;
+    args->reduce = reduce_ ? 1 : 0;
     args->end = kNonceEnd;
     args.read(args->state, {state_, 0}, sizeof(TranscriptState));
     args.update(args->nonce_index, {nonce_index_, 0}, 8, 8);
@@ -1206,7 +852,7 @@ class Compiler {
     LaunchArgs<DrawQueriesArgs> args;
     args->n_queries = s_.config.fri.n_queries;
     args->log_domain = s_.lifting_log_size;
-    args->reduce = s_.statement.channel == HashVariant::kBlake2sM31 ? 1 : 0;
+    args->reduce = reduce_ ? 1 : 0;
     args->log_entry = b_.log_entry("pow_nonce");
     args.update(args->state, {state_, 0}, sizeof(TranscriptState), sizeof(TranscriptState));
     args.point(args->log, terminal_word(t.log));
@@ -1308,14 +954,13 @@ class Compiler {
   const ProofProgram& p_;
   const ProofShape& s_;
   PlanBuilder b_;
+  const bool reduce_;  ///< the M31 variant of the hash
 
   uint32_t terminal_ = 0;
   uint32_t state_ = 0;
   uint32_t nonce_index_ = 0;
-  uint32_t x_ = 0;
-  uint32_t x_inverse_ = 0;
-  uint32_t y_ = 0;
-  uint32_t y_inverse_ = 0;
+  TwiddleBuffers tables_;
+  std::optional<FftSchedule> fft_;
   BufferRef tree0_root_;
   std::vector<std::vector<CommittedColumn>> columns_;
   std::vector<std::optional<Columns>> uniform_;
@@ -1337,29 +982,6 @@ class Compiler {
 };
 
 }  // namespace
-
-std::string plan_cache_key(const ProofProgram& program, const PlanTarget& target,
-                           const PlanOptions& options) {
-  Sha256 hasher;
-  const auto add_text = [&](std::string_view name, std::string_view text) {
-    const std::string line =
-        std::string(name) + "=" + std::to_string(text.size()) + ":" + std::string(text) + "\n";
-    hasher.update({reinterpret_cast<const uint8_t*>(line.data()), line.size()});
-  };
-  add_text("schedule_version", std::to_string(kScheduleVersion));
-  add_text("program", program.digest());
-  add_text("protocol", program.protocol);
-  add_text("sm", std::to_string(target.sm));
-  add_text("device_uuid", target.device_uuid);
-  add_text("multiprocessors", std::to_string(target.multiprocessors));
-  add_text("memory_bytes", std::to_string(target.memory_bytes));
-  add_text("driver_version", std::to_string(target.driver_version));
-  add_text("toolkit", target.toolkit);
-  add_text("host_toolchain", target.host_toolchain);
-  add_text("module_digest", target.module_digest);
-  add_text("full_domain_composition", options.full_domain_composition ? "1" : "0");
-  return to_hex(hasher.finalize());
-}
 
 CudaPlan compile_plan(std::shared_ptr<const ProofProgram> program, const PlanTarget& target,
                       const PlanOptions& options) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "prover/program/proof_program.hpp"
+#include "prover/report/device_report.hpp"
 
 namespace stwo::gpu {
 
@@ -45,6 +46,9 @@ enum class Region : uint8_t {
   kTerminal,   ///< copied to the host at the end of a request
 };
 std::string_view region_name(Region region);
+/// What holds for every buffer of a region: lifetime, owner, unwinding, eviction, mutability,
+/// aliasing; the buffer's own fields are empty.
+ResourceRecord region_rules(Region region);
 
 struct PlanBuffer {
   std::string name;
@@ -102,20 +106,6 @@ struct PlanConstant {
   std::vector<Relocation> relocations;
 };
 
-/// One row of the pass ledger.
-struct PassLedgerRow {
-  Stage stage = Stage::kIngress;
-  std::string pass;
-  std::string kernel;
-  uint64_t input_bytes = 0;  ///< first reads of what an earlier launch wrote
-  uint64_t output_bytes = 0;
-  uint64_t reread_bytes = 0;     ///< further reads
-  uint64_t temporary_bytes = 0;  ///< of the output, what no program buffer holds
-  uint32_t launches = 0;
-  uint32_t barriers = 0;          ///< transcript operations that later launches wait for
-  std::string retained_consumer;  ///< next launch that reads the output; empty: the terminal copy
-};
-
 /// Where everything lies in the terminal buffer; offsets in 32-bit words.
 struct TerminalLayout {
   struct Opening {
@@ -145,6 +135,10 @@ struct TerminalLayout {
   /// Transcript log entries in order, named like the CPU prover's steps.
   std::vector<std::string> log_steps;
 };
+
+/// The layout for a program; log_steps is filled as the plan is compiled. Throws UsageError SHAPE
+/// when the largest possible proof exceeds what is read back at once (1 GiB).
+TerminalLayout make_terminal_layout(const ProofProgram& program);
 
 /// A preprocessed column written by the host when the shape is prepared.
 struct PlanUpload {
@@ -181,7 +175,12 @@ struct CudaPlan {
 
   /// Which of the tables (order of kernels/tables/tables_args.hpp) a kTables buffer is.
   uint32_t table_index(uint32_t buffer) const;
-  std::vector<PassLedgerRow> pass_ledger() const;
+  /// One row per launch. Input: first reads of what an earlier launch (or preparation) wrote;
+  /// reread: further reads; temporary: output that no later stage reads; barrier: ends with
+  /// transcript operations that later launches wait for.
+  std::vector<PassRecord> pass_ledger() const;
+  /// One record per buffer.
+  std::vector<ResourceRecord> resources() const;
   uint64_t transcript_barriers() const;
 };
 

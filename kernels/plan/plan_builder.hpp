@@ -41,6 +41,23 @@ class Relocatable {
   T value_;
 };
 
+/// How many blocks `items` items take.
+inline uint64_t blocks_for(uint64_t items, uint64_t per_block) {
+  return (items + per_block - 1) / per_block;
+}
+
+/// Columns of equal length, `stride` words apart.
+struct Columns {
+  uint32_t buffer = 0;
+  uint64_t first = 0;  ///< word of the first column's first row
+  uint64_t stride = 0;
+  uint32_t count = 0;
+  BufferRef at(uint64_t column, uint64_t row) const {
+    return {buffer, 4 * (first + column * stride + row)};
+  }
+  BufferRef row(uint64_t r) const { return at(0, r); }
+};
+
 struct Geometry {
   uint64_t grid_x = 1;
   uint64_t grid_y = 1;

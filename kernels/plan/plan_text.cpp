@@ -19,57 +19,6 @@ std::string left_pad(std::string text, size_t width) {
   return text;
 }
 
-/// What the resource table says of a buffer besides its sizes.
-struct ResourceRules {
-  const char* lifetime;
-  const char* owner;
-  const char* unwind;
-  const char* eviction;
-  bool is_mutable;
-  bool aliases;
-};
-
-ResourceRules rules_of(Region region) {
-  switch (region) {
-    case Region::kTables:
-      return {"persistent",
-              "runtime",
-              "kept; freed with the runtime",
-              "replaced by larger tables; freed when no prepared shape holds them",
-              false,
-              false};
-    case Region::kShape:
-    case Region::kConstants:
-      return {"shape",
-              "prepared shape",
-              "kept; freed with the prepared shape",
-              "least recently used prepared shape that nobody holds",
-              false,
-              false};
-    case Region::kArena:
-      return {"request",
-              "proof session",
-              "returned to the prepared shape when the session ends",
-              "with its prepared shape",
-              true,
-              true};
-    case Region::kTerminal:
-      return {"terminal_host",
-              "proof session",
-              "returned to the prepared shape when the session ends",
-              "with its prepared shape",
-              true,
-              false};
-  }
-  return {};
-}
-
-/// What no launch of the plan writes comes from the host, but for the resident tables.
-std::string producer_of(const PlanBuffer& b) {
-  if (!b.producer.empty()) return b.producer;
-  return b.region == Region::kTables ? "make_tables" : "host";
-}
-
 Json use_json(const CudaPlan& plan, const BufferUse& u) {
   return {{"buffer", plan.buffers[u.buffer].name},
           {"read_bytes", u.read_bytes},
@@ -77,73 +26,6 @@ Json use_json(const CudaPlan& plan, const BufferUse& u) {
 }
 
 }  // namespace
-
-std::string_view region_name(Region region) {
-  switch (region) {
-    case Region::kTables: return "tables";
-    case Region::kShape: return "shape";
-    case Region::kConstants: return "constants";
-    case Region::kArena: return "arena";
-    case Region::kTerminal: return "terminal";
-  }
-  return "";
-}
-
-uint32_t CudaPlan::table_index(uint32_t buffer) const {
-  uint32_t index = 0;
-  for (uint32_t i = 0; i < buffer; ++i) index += buffers[i].region == Region::kTables;
-  return index;
-}
-
-std::vector<PassLedgerRow> CudaPlan::pass_ledger() const {
-  std::vector<PassLedgerRow> rows;
-  // A buffer's bytes count as input when they are read for the first time since they were written,
-  // and as reread afterwards.
-  std::vector<uint64_t> fresh(buffers.size(), 0);
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].region != Region::kArena && buffers[i].region != Region::kTerminal) {
-      fresh[i] = buffers[i].bytes;
-    }
-  }
-  for (size_t i = 0; i < launches.size(); ++i) {
-    const PlanLaunch& l = launches[i];
-    PassLedgerRow row;
-    row.stage = l.stage;
-    row.pass = l.pass;
-    row.kernel = l.kernel;
-    row.launches = 1;
-    row.barriers = l.transcript_ops > 0 ? 1 : 0;
-    for (const BufferUse& u : l.uses) {
-      const uint64_t first = std::min(u.read_bytes, fresh[u.buffer]);
-      row.input_bytes += first;
-      row.reread_bytes += u.read_bytes - first;
-      fresh[u.buffer] -= first;
-      row.output_bytes += u.written_bytes;
-      fresh[u.buffer] += u.written_bytes;
-      if (u.written_bytes == 0) continue;
-      // Scratch: what no later stage reads.
-      bool kept = buffers[u.buffer].region == Region::kTerminal;
-      std::string consumer;
-      for (size_t k = i + 1; k < launches.size(); ++k) {
-        for (const BufferUse& later : launches[k].uses) {
-          if (later.buffer != u.buffer || later.read_bytes == 0) continue;
-          if (consumer.empty()) consumer = launches[k].kernel + ": " + launches[k].pass;
-          kept |= launches[k].stage != l.stage;
-        }
-      }
-      if (!kept) row.temporary_bytes += u.written_bytes;
-      if (row.retained_consumer.empty()) row.retained_consumer = consumer;
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-uint64_t CudaPlan::transcript_barriers() const {
-  uint64_t n = 0;
-  for (const PlanLaunch& l : launches) n += l.transcript_ops > 0;
-  return n;
-}
 
 std::string plan_to_text(const CudaPlan& plan) {
   std::string out;
@@ -171,7 +53,7 @@ std::string plan_to_text(const CudaPlan& plan) {
          left_pad("temporary", 14) + left_pad("join", 6) + "  pass\n";
   const auto ledger = plan.pass_ledger();
   for (size_t i = 0; i < ledger.size(); ++i) {
-    const PassLedgerRow& r = ledger[i];
+    const PassRecord& r = ledger[i];
     const PlanLaunch& l = plan.launches[i];
     out += pad(std::string(stage_name(r.stage)), 22) + pad(r.kernel, 26) +
            left_pad(std::to_string(l.grid_x) + "x" + std::to_string(l.grid_y), 12) +
@@ -184,22 +66,26 @@ std::string plan_to_text(const CudaPlan& plan) {
   out += "\n" + pad("region", 11) + left_pad("offset", 14) + left_pad("bytes", 14) +
          left_pad("align", 7) + left_pad("first", 7) + left_pad("last", 6) + "  " +
          pad("lifetime", 15) + pad("producer", 26) + pad("last consumer", 26) + "name\n";
-  for (const PlanBuffer& b : plan.buffers) {
+  const auto resources = plan.resources();
+  for (size_t i = 0; i < resources.size(); ++i) {
+    const PlanBuffer& b = plan.buffers[i];
+    const ResourceRecord& r = resources[i];
     out += pad(std::string(region_name(b.region)), 11) + left_pad(std::to_string(b.offset), 14) +
            left_pad(std::to_string(b.bytes), 14) + left_pad(std::to_string(b.alignment), 7) +
            left_pad(std::to_string(b.first_launch), 7) +
            left_pad(std::to_string(b.last_launch), 6) + "  " +
-           pad(rules_of(b.region).lifetime, 15) + pad(producer_of(b), 26) +
-           pad(b.last_consumer, 26) + b.name + "\n";
+           pad(std::string(resource_lifetime_name(r.lifetime)), 15) + pad(r.producer, 26) +
+           pad(r.last_consumer, 26) + r.name + "\n";
   }
   out += "\n" + pad("region", 11) + pad("lifetime", 15) + pad("mutable", 9) + pad("aliases", 9) +
          pad("owner", 16) + pad("after an error", 58) + "evicted\n";
   for (const Region region :
        {Region::kTables, Region::kShape, Region::kConstants, Region::kArena, Region::kTerminal}) {
-    const ResourceRules rules = rules_of(region);
-    out += pad(std::string(region_name(region)), 11) + pad(rules.lifetime, 15) +
-           pad(rules.is_mutable ? "yes" : "no", 9) + pad(rules.aliases ? "yes" : "no", 9) +
-           pad(rules.owner, 16) + pad(rules.unwind, 58) + rules.eviction + "\n";
+    const ResourceRecord r = region_rules(region);
+    out += pad(std::string(region_name(region)), 11) +
+           pad(std::string(resource_lifetime_name(r.lifetime)), 15) +
+           pad(r.is_mutable ? "yes" : "no", 9) + pad(r.alias_eligible ? "yes" : "no", 9) +
+           pad(r.owner, 16) + pad(r.unwind_path, 58) + r.eviction_rule.value_or("") + "\n";
   }
   out +=
       "\nEvery launch is on the main stream, whose order is the only dependency. The last use of a "
@@ -248,7 +134,7 @@ std::string plan_to_json(const CudaPlan& plan) {
                              {"uses", uses}});
   }
   j["pass_ledger"] = Json::array();
-  for (const PassLedgerRow& r : plan.pass_ledger()) {
+  for (const PassRecord& r : plan.pass_ledger()) {
     j["pass_ledger"].push_back(
         {{"stage", stage_name(r.stage)},
          {"pass", r.pass},
@@ -259,28 +145,30 @@ std::string plan_to_json(const CudaPlan& plan) {
          {"temporary_bytes", r.temporary_bytes},
          {"launches", r.launches},
          {"barriers", r.barriers},
-         {"retained_consumer", r.retained_consumer.empty() ? Json() : Json(r.retained_consumer)}});
+         {"retained_consumer", r.retained_consumer ? Json(*r.retained_consumer) : Json()}});
   }
   j["resources"] = Json::array();
-  for (const PlanBuffer& b : plan.buffers) {
-    const ResourceRules rules = rules_of(b.region);
-    j["resources"].push_back({{"name", b.name},
+  const auto resources = plan.resources();
+  for (size_t i = 0; i < resources.size(); ++i) {
+    const PlanBuffer& b = plan.buffers[i];
+    const ResourceRecord& r = resources[i];
+    j["resources"].push_back({{"name", r.name},
                               {"region", region_name(b.region)},
                               {"offset", b.offset},
-                              {"bytes", b.bytes},
-                              {"alignment", b.alignment},
-                              {"lifetime", rules.lifetime},
-                              {"producer", producer_of(b)},
-                              {"last_consumer", b.last_consumer.empty() ? "none" : b.last_consumer},
-                              {"mutable", rules.is_mutable},
-                              {"alias_eligible", rules.aliases},
-                              {"owner", rules.owner},
-                              {"unwind_path", rules.unwind},
-                              {"stream", "main"},
+                              {"bytes", r.bytes},
+                              {"alignment", r.alignment},
+                              {"lifetime", resource_lifetime_name(r.lifetime)},
+                              {"producer", r.producer},
+                              {"last_consumer", r.last_consumer},
+                              {"mutable", r.is_mutable},
+                              {"alias_eligible", r.alias_eligible},
+                              {"owner", r.owner},
+                              {"unwind_path", r.unwind_path},
+                              {"stream", *r.stream},
                               {"first_launch", b.first_launch},
                               {"last_use_event", b.last_launch},
-                              {"cache_key", plan.cache_key},
-                              {"eviction_rule", rules.eviction}});
+                              {"cache_key", *r.cache_key},
+                              {"eviction_rule", *r.eviction_rule}});
   }
   return j.dump(2) + "\n";
 }

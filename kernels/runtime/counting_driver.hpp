@@ -6,26 +6,14 @@
 #include <mutex>
 
 #include "kernels/runtime/forwarding_driver.hpp"
+#include "prover/report/device_report.hpp"
 
 namespace stwo::gpu {
 
 /// Totals since the runtime began; the difference of two is what happened between them. Failed
 /// calls are not counted, but for launch_failures.
-struct Counters {
-  uint64_t kernel_launches = 0;
+struct Counters : RequestCounters {
   uint64_t launch_failures = 0;
-  uint64_t graph_launches = 0;
-  uint64_t graph_instantiations = 0;
-  uint64_t graph_updates = 0;
-  uint64_t graph_cache_hits = 0;
-  uint64_t graph_cache_misses = 0;
-  uint64_t graph_fallbacks = 0;
-  uint64_t sync_calls = 0;           ///< calls that block the host: stream, event, whole device
-  uint64_t device_synchronizes = 0;  ///< those of them that wait for the whole device
-  uint64_t module_loads = 0;
-  uint64_t jit_compiles = 0;  ///< those of them that were not a cubin
-  uint64_t allocations = 0;   ///< device and pinned memory
-  uint64_t frees = 0;
   uint64_t h2d_operations = 0;
   uint64_t h2d_bytes = 0;
   uint64_t d2h_operations = 0;
@@ -36,8 +24,6 @@ struct Counters {
   uint64_t fill_bytes = 0;
   uint64_t event_records = 0;
   uint64_t stream_waits = 0;
-  uint64_t cpu_fallback_attempts = 0;
-  uint64_t cpu_fallbacks_completed = 0;
 
   Counters operator-(const Counters& earlier) const;
   bool operator==(const Counters&) const = default;

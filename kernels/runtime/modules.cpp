@@ -44,10 +44,6 @@ std::vector<uint8_t> read_checked(const CubinEntry& entry, const std::filesystem
 
 }  // namespace
 
-std::string_view module_kind_name(ModuleKind kind) {
-  return kind == ModuleKind::kCubin ? "cubin" : "ptx";
-}
-
 std::string CubinManifest::identity_sha256() const {
   std::vector<std::string> lines;
   lines.reserve(entries.size());

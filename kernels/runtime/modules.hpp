@@ -13,22 +13,15 @@
 
 #include "kernels/runtime/device.hpp"
 #include "kernels/runtime/driver_api.hpp"
+#include "prover/report/device_report.hpp"
 
 namespace stwo::gpu {
-
-enum class ModuleKind : uint8_t {
-  kCubin,  ///< machine code of exactly one SM
-  kPtx,    ///< compiled by the driver when loaded: a labelled compatibility mode
-};
-
-/// "cubin" or "ptx".
-std::string_view module_kind_name(ModuleKind kind);
 
 /// One built file.
 struct CubinEntry {
   std::string module;  ///< name of its .cu file without the ending
   int sm = 0;          ///< 90: SM 9.0; of PTX, the oldest SM it can be compiled for
-  ModuleKind kind = ModuleKind::kCubin;
+  ModuleKind kind = ModuleKind::kCubin;  ///< kCubin or kPtx: nothing else is built
   uint64_t bytes = 0;
   std::string sha256;     ///< 64 lowercase hex digits
   std::string file_name;  ///< inside the cubin directory

@@ -66,7 +66,7 @@ constexpr CirclePoint<QM31> to_secure(const CirclePoint<M31>& p) { return {QM31(
 /// The point of the secure circle with rational parameter t:
 /// ((1 - t^2)/(1 + t^2), 2t/(1 + t^2)). 1 + t^2 is zero for t = +-i only; both are reported by
 /// returning false, because a prover must draw again and a verifier must reject.
-[[nodiscard]] inline bool secure_point_from_parameter(QM31 t, CirclePoint<QM31>* out) {
+[[nodiscard]] constexpr bool secure_point_from_parameter(QM31 t, CirclePoint<QM31>* out) {
   const QM31 t2 = t * t;
   const QM31 d = QM31::one() + t2;
   if (d.is_zero()) return false;

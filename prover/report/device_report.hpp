@@ -99,14 +99,15 @@ struct RequestCounters {
   uint64_t graph_cache_hits = 0;    ///< launches of a graph that was there already
   uint64_t graph_cache_misses = 0;  ///< launches whose graph had to be made first
   uint64_t graph_fallbacks = 0;
-  uint64_t sync_calls = 0;
-  uint64_t device_synchronizes = 0;
+  uint64_t sync_calls = 0;           ///< calls that block the host: stream, event, whole device
+  uint64_t device_synchronizes = 0;  ///< those of them that wait for the whole device
   uint64_t module_loads = 0;
-  uint64_t jit_compiles = 0;
-  uint64_t allocations = 0;
+  uint64_t jit_compiles = 0;  ///< module loads that were not a cubin
+  uint64_t allocations = 0;   ///< device and pinned memory
   uint64_t frees = 0;
   uint64_t cpu_fallback_attempts = 0;
   uint64_t cpu_fallbacks_completed = 0;
+  bool operator==(const RequestCounters&) const = default;
 };
 
 /// Copies of one request. Every copy to the host is terminal (it carries the proof) or

@@ -14,6 +14,7 @@
 #include "kernels/runtime/libcuda_driver.hpp"
 #include "prover/errors.hpp"
 #include "prover/prove.hpp"
+#include "tests/support/statements.hpp"
 
 namespace stwo::gpu {
 namespace {
@@ -28,10 +29,8 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s LOG_N_ROWS SEQUENCE_LEN [CONFIG [REQUESTS]]\n", argv[0]);
     return 2;
   }
-  Statement s;
-  s.air = "wide_fibonacci";
-  s.parameters = {{"log_n_rows", std::strtoull(argv[1], nullptr, 10)},
-                  {"sequence_len", std::strtoull(argv[2], nullptr, 10)}};
+  const Statement s =
+      test::fibonacci(std::strtoull(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10));
   const PcsConfig config = parse_config(argc > 3 ? argv[3] : "fast");
   const int requests = argc > 4 ? std::atoi(argv[4]) : 21;
   LibcudaDriver loaded = open_libcuda();

@@ -9,6 +9,7 @@
 #include "prover/proof/proof_json.hpp"
 #include "prover/prove.hpp"
 #include "prover/verify.hpp"
+#include "tests/support/statements.hpp"
 
 namespace stwo::gpu {
 namespace {
@@ -19,34 +20,9 @@ struct Case {
   PcsConfig config;
 };
 
-Statement fibonacci(uint64_t log_n_rows, uint64_t sequence_len,
-                    HashVariant channel = HashVariant::kBlake2s, bool mix_config = false) {
-  Statement s;
-  s.air = "wide_fibonacci";
-  s.channel = channel;
-  s.mix_config = mix_config;
-  s.parameters = {{"log_n_rows", log_n_rows}, {"sequence_len", sequence_len}};
-  return s;
-}
-
-Statement pair(uint64_t log_a, uint64_t len_a, uint64_t log_b, uint64_t len_b, uint64_t enabled) {
-  Statement s;
-  s.air = "wide_fibonacci_pair";
-  s.parameters = {{"log_n_rows", log_a},
-                  {"sequence_len", len_a},
-                  {"second_log_n_rows", log_b},
-                  {"second_sequence_len", len_b},
-                  {"second_enabled", enabled}};
-  return s;
-}
-
-Statement sequence(uint64_t log_n_rows, uint64_t sequence_len, uint64_t unused) {
-  Statement s;
-  s.air = "wide_fibonacci_seq";
-  s.parameters = {
-      {"log_n_rows", log_n_rows}, {"sequence_len", sequence_len}, {"unused_log_n_rows", unused}};
-  return s;
-}
+using test::fibonacci;
+using test::pair;
+using test::sequence;
 
 std::vector<Case> cases() {
   return {
@@ -71,7 +47,6 @@ std::vector<Case> cases() {
       {"pair_smaller", pair(7, 4, 5, 6, 1), parse_config("queries=9")},
       {"pair_larger", pair(4, 4, 8, 6, 1), parse_config("queries=9")},
       {"pair_disabled", pair(6, 4, 8, 6, 0), parse_config("queries=9")},
-      {"lifted", fibonacci(5, 4), parse_config("queries=9,lift=none")},
       {"sequence", sequence(6, 5, 0), parse_config("queries=9")},
       {"sequence_lifted", sequence(5, 5, 3), parse_config("queries=9,lift=8")},
       {"sequence_unused_small", sequence(6, 5, 4), parse_config("queries=9")},

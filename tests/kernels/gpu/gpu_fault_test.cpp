@@ -12,6 +12,7 @@
 #include "kernels/runtime/libcuda_driver.hpp"
 #include "prover/proof/proof_json.hpp"
 #include "prover/prove.hpp"
+#include "tests/support/statements.hpp"
 
 namespace stwo::gpu {
 namespace {
@@ -34,10 +35,7 @@ class GpuFault : public testing::Test {
     } catch (const EnvironmentError& e) {
       GTEST_SKIP() << "no CUDA device: " << e.what();
     }
-    Statement s;
-    s.air = "wide_fibonacci";
-    s.parameters = {{"log_n_rows", 4}, {"sequence_len", 3}};
-    shape = make_shape(s, parse_config("pow=3"));
+    shape = make_shape(test::fibonacci(4, 3), parse_config("pow=3"));
   }
 
   std::shared_ptr<FaultPlan> faults;

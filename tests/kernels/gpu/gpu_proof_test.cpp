@@ -11,7 +11,7 @@
 #include "prover/hash/sha256.hpp"
 #include "prover/proof/proof_json.hpp"
 #include "prover/prove.hpp"
-#include "prover/verify.hpp"
+#include "tests/support/statements.hpp"
 
 namespace stwo::gpu {
 namespace {
@@ -48,13 +48,6 @@ CudaBackend* device_backend(std::string* why) {
   CudaBackend* const backend = device_backend(&why_no_device); \
   if (backend == nullptr) GTEST_SKIP() << "no CUDA device: " << why_no_device
 
-Statement fibonacci(uint64_t log_n_rows, uint64_t sequence_len) {
-  Statement s;
-  s.air = "wide_fibonacci";
-  s.parameters = {{"log_n_rows", log_n_rows}, {"sequence_len", sequence_len}};
-  return s;
-}
-
 Backend& cpu_backend() {
   static const auto backend = make_cpu_backend();
   return *backend;
@@ -83,7 +76,7 @@ TEST_P(GpuProof, EqualsTheCpuProofOnTheGrid) {
       if (columns << log > max_cells()) continue;
       std::shared_ptr<const ProofShape> shape;
       try {
-        shape = make_shape(fibonacci(log, columns), config);
+        shape = make_shape(test::fibonacci(log, columns), config);
       } catch (const UsageError&) {
         continue;  // too small a trace for the folds
       }
@@ -111,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Configs, GpuProof,
 
 TEST(GpuRequests, HundredRepeatsAreIdenticalAndHoldNothing) {
   STWO_REQUIRE_DEVICE(backend);
-  const auto shape = make_shape(fibonacci(14, 32), fast_config());
+  const auto shape = make_shape(test::fibonacci(14, 32), fast_config());
   const auto prepared = backend->prepare(shape);
   const std::string first = write_proof_json(prove(*prepared));
   const MemoryStatus before = backend->runtime().memory();

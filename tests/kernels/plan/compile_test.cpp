@@ -735,7 +735,7 @@ TEST_P(CompiledPlan, LedgerAccountsForEveryUse) {
   ASSERT_EQ(ledger.size(), plan.launches.size());
   uint64_t barriers = 0;
   for (size_t i = 0; i < ledger.size(); ++i) {
-    const PassLedgerRow& row = ledger[i];
+    const PassRecord& row = ledger[i];
     const PlanLaunch& l = plan.launches[i];
     SCOPED_TRACE(l.kernel + ": " + l.pass);
     uint64_t read = 0;
@@ -759,7 +759,7 @@ TEST_P(CompiledPlan, LedgerAccountsForEveryUse) {
     for (const BufferUse& u : l.uses) {
       terminal |= u.written_bytes > 0 && plan.buffers[u.buffer].region == Region::kTerminal;
     }
-    EXPECT_TRUE(terminal || !row.retained_consumer.empty());
+    EXPECT_TRUE(terminal || row.retained_consumer.has_value());
   }
   EXPECT_EQ(barriers, plan.transcript_barriers());
   // Every draw and absorb of the program is in one of them.
@@ -843,7 +843,7 @@ class UniformLedger : public testing::TestWithParam<PlanCase> {
   /// Output of all rows of a stage.
   uint64_t output_of(Stage stage) const {
     uint64_t sum = 0;
-    for (const PassLedgerRow& row : ledger) sum += row.stage == stage ? row.output_bytes : 0;
+    for (const PassRecord& row : ledger) sum += row.stage == stage ? row.output_bytes : 0;
     return sum;
   }
   /// Bytes that all launches write to a buffer.
@@ -855,7 +855,7 @@ class UniformLedger : public testing::TestWithParam<PlanCase> {
 
   const CudaPlan& plan = plan_of(GetParam());
   const ProofShape& shape = *plan.program->shape;
-  const std::vector<PassLedgerRow> ledger = plan.pass_ledger();
+  const std::vector<PassRecord> ledger = plan.pass_ledger();
   std::map<std::string, uint32_t> ids;
   const uint64_t n = shape.instance->components()[0]->log_size();
   const uint64_t rows = uint64_t{1} << n;                           // N
@@ -978,7 +978,7 @@ TEST_P(UniformLedger, FoldsEveryLayer) {
   }
   const size_t open = find("open_trees", "authentication paths and FRI witnesses");
   EXPECT_EQ(open + 1, plan.launches.size());
-  EXPECT_EQ(ledger[open].retained_consumer, "");
+  EXPECT_EQ(ledger[open].retained_consumer, std::nullopt);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, UniformLedger,

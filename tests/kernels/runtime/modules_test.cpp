@@ -10,9 +10,12 @@
 #include "kernels/runtime/counting_driver.hpp"
 #include "kernels/runtime/errors.hpp"
 #include "prover/hash/sha256.hpp"
+#include "tests/support/errors.hpp"
 
 namespace stwo::gpu {
 namespace {
+
+using test::code_of;
 
 constexpr uint32_t kManyBytes = 100 * 1024;
 
@@ -58,17 +61,6 @@ class ModulesTest : public ::testing::Test {
     identity.max_shared_per_block_bytes = kManyBytes;
     return Modules(driver, manifest, identity, folder, allow_ptx);
   }
-  /// Code of the error that the action throws.
-  static std::string code_of(const std::function<void()>& action, std::string* message = nullptr) {
-    try {
-      action();
-    } catch (const Error& error) {
-      if (message != nullptr) *message = error.what();
-      return error.code();
-    }
-    return "nothing";
-  }
-
   std::filesystem::path folder;
   CubinManifest manifest;
   std::shared_ptr<EmulatedDevice> device = std::make_shared<EmulatedDevice>();

@@ -10,6 +10,7 @@
 #include "kernels/emulator/emulated_runtime.hpp"
 #include "kernels/runtime/errors.hpp"
 #include "tests/kernels/emulator/test_args.hpp"
+#include "tests/support/errors.hpp"
 
 namespace stwo::gpu {
 namespace {
@@ -43,15 +44,7 @@ std::vector<uint32_t> expected() {
   return words;
 }
 
-std::string code_of(const std::function<void()>& action, std::string* message = nullptr) {
-  try {
-    action();
-  } catch (const Error& error) {
-    if (message != nullptr) *message = error.what();
-    return error.code();
-  }
-  return "nothing";
-}
+using test::code_of;
 
 TEST(Runtime, RunsARequestAndLeavesNothing) {
   EmulatedRuntime e = make_emulated_runtime();
