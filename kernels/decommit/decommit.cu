@@ -24,12 +24,15 @@ struct QueryMemory {
   ScanMemory scan;
 };
 
+static_assert(sizeof(QueryMemory) <= kQuerySharedBytes);
+
 struct OpenMemory {
   uint32_t positions[kMaxQueries];
   uint32_t a[kMaxQueries];
   uint32_t b[kMaxQueries];
   ScanMemory scan;
 };
+static_assert(sizeof(OpenMemory) <= kOpenSharedBytes);
 
 STWO_DEVICE uint32_t log_ceil(uint32_t n) {
   uint32_t log = 0;

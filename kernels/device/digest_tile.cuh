@@ -13,6 +13,7 @@ struct DigestTile {
   uint32_t a[kDigestWords][1u << kHashLogTile];
   uint32_t b[kDigestWords][1u << (kHashLogTile - 1)];
 };
+static_assert(sizeof(DigestTile) == kHashSharedBytes);
 
 template <uint32_t kSize>
 STWO_DEVICE void put_digest(uint32_t (&plane)[kDigestWords][kSize], uint32_t i,

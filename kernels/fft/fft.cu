@@ -10,9 +10,8 @@
 //
 // Geometry: a tile is 2^12 (wide: 2^14) values of one column, element e of it
 //   contiguous  row = tile + e (short transforms: several columns, column = e >> log_rows)
-//   strided     row = outer block + (e >> lanes) << low_layer + lane, lane = low bits of e; 4, 8 or
-//   10
-//               layers a pass
+//   strided     row = outer block + (e >> lanes) << low_layer + lane, lane = low bits of e;
+//               4, 8 or 10 layers a pass
 // so that bits lanes.. of e are the row bits the pass works on. A thread holds the 16 elements that
 // differ in the four bits of its current window. Tiles run over block_index, column groups over
 // block_index_y.
@@ -138,6 +137,10 @@ struct ExtendMemory {
   TileMemory<kLogTile> tile;
   uint32_t coefficients[1u << kLogTile];
 };
+static_assert(sizeof(TileMemory<kFftLogTile>) == kFftSharedBytes &&
+              sizeof(TileMemory<kFftLogWideTile>) == kFftWideSharedBytes &&
+              sizeof(ExtendMemory<kFftLogTile>) == kFftExtendSharedBytes &&
+              sizeof(ExtendMemory<kFftLogWideTile>) == kFftWideExtendSharedBytes);
 /// A word of padding every 16 keeps all window patterns free of bank conflicts.
 STWO_DEVICE uint32_t padded(uint32_t e) { return e + (e >> 4); }
 /// Padded distance from a thread's value 0 to its value i: the same for all threads, so that the

@@ -51,6 +51,7 @@ struct TailMemory {
   DigestTile tile;
   uint32_t beta[4];
 };
+static_assert(sizeof(TailMemory) == kFriTailSharedBytes);
 
 /// Folds a layer in place of memory: one fold at a time through `next`, whose columns have room.
 STWO_DEVICE void fold_layer(const FriTailLayer& layer, QM31 beta, const uint32_t* x_inverse,

@@ -22,10 +22,12 @@ namespace {
 struct TableMemory {
   uint32_t factors[32][4];
 };
+static_assert(sizeof(TableMemory) == kSampleTableSharedBytes);
 
 struct SumMemory {
   uint32_t words[kSampleColumnsPerBlock * 4][kSampleThreads + 1];
 };
+static_assert(sizeof(SumMemory) == kSampleSharedBytes);
 
 }  // namespace
 

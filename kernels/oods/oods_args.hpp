@@ -32,6 +32,9 @@ struct SampleTablesArgs {
   uint32_t log_low;
 };
 
+/// A factor per bit of a row number.
+inline constexpr uint32_t kSampleTableSharedBytes = 32 * 16;
+
 /// weights[i] = low[i mod 2^log_low] high[i >> log_low], four coordinate columns.
 struct SampleWeightsArgs {
   const uint32_t* low;

@@ -553,7 +553,7 @@ class Compiler {
     t.write(t->low, {tables, 0}, uint64_t{16} << low);
     t.write(t->high, high, uint64_t{16} << (n - low));
     b_.launch("sample_tables", "basis tables of " + name,
-              {blocks_for(uint64_t{1} << low, kThreads), 1, kThreads, 32 * 16}, t);
+              {blocks_for(uint64_t{1} << low, kThreads), 1, kThreads, kSampleTableSharedBytes}, t);
     LaunchArgs<SampleWeightsArgs> w;
     w->stride = weights_of_group_.stride;
     w->log_rows = n;
@@ -667,8 +667,8 @@ class Compiler {
     args.write(args->factors, {factors_, 0}, 16 * n_terms_);
     args.write(args->lines, {lines_, 0}, sizeof(QuotientLine) * chunks.size());
     args.update(args->status, terminal_word(plan_.terminal.status), 4, 4);
-    b_.launch("quotient_terms", "quotient factors and lines", {chunks.size(), 1, 128, 128 * 32},
-              args);
+    b_.launch("quotient_terms", "quotient factors and lines",
+              {chunks.size(), 1, kQuotientTermThreads, kQuotientTermSharedBytes}, args);
   }
 
   void quotient_rows() {
@@ -844,7 +844,8 @@ class Compiler {
     // No more blocks than one per 256 nonces expected: a small search is one block's.
     const uint64_t expected = blocks_for(uint64_t{4} << s_.config.pow_bits, kGrindThreads);
     const uint64_t grid = std::min<uint64_t>(expected, uint64_t{plan_.target.multiprocessors} * 4);
-    b_.launch("grind", "proof of work", {std::max<uint64_t>(grid, 1), 1, kGrindThreads, 32}, args);
+    b_.launch("grind", "proof of work",
+              {std::max<uint64_t>(grid, 1), 1, kGrindThreads, kGrindSharedBytes}, args);
   }
 
   void draw_queries() {

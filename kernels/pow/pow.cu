@@ -13,6 +13,7 @@ namespace {
 struct GrindMemory {
   uint32_t prefix[8];
 };
+static_assert(sizeof(GrindMemory) == kGrindSharedBytes);
 
 STWO_DEVICE bool has_trailing_zeros(const uint32_t (&h)[8], uint32_t bits) {
   // Bits are counted from the lowest of word 0; pow_bits is at most 32.

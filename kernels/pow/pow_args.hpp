@@ -17,5 +17,7 @@ struct GrindArgs {
   uint32_t reduce;
 };
 inline constexpr uint32_t kGrindThreads = 256;
+/// The digest that does not depend on the nonce.
+inline constexpr uint32_t kGrindSharedBytes = 32;
 
 }  // namespace stwo::gpu

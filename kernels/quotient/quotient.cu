@@ -15,12 +15,11 @@
 namespace stwo::gpu {
 namespace {
 
-constexpr uint32_t kTermThreads = 128;
-
 struct TermMemory {
-  uint32_t slope[kTermThreads][4];
-  uint32_t offset[kTermThreads][4];
+  uint32_t slope[kQuotientTermThreads][4];
+  uint32_t offset[kQuotientTermThreads][4];
 };
+static_assert(sizeof(TermMemory) == kQuotientTermSharedBytes);
 
 constexpr uint32_t kTermsAtOnce = 3;
 
@@ -39,7 +38,7 @@ STWO_DEVICE CM31 denominator(const CirclePoint<QM31>& q, M31 x, M31 y) {
 
 }  // namespace
 
-STWO_KERNEL(quotient_terms, QuotientTermsArgs, kTermThreads, 1) {
+STWO_KERNEL(quotient_terms, QuotientTermsArgs, kQuotientTermThreads, 1) {
   const QuotientChunkRef chunk = args.chunks[block_index()];
   CirclePoint<QM31> q{load_secure(args.point), load_secure(args.point + 4)};
   if (chunk.point_shift != 0) q = q + to_secure(point_at_index(chunk.point_shift));
@@ -60,7 +59,7 @@ STWO_KERNEL(quotient_terms, QuotientTermsArgs, kTermThreads, 1) {
   auto& memory = shared_memory<TermMemory>();
   store_secure(memory.slope[thread_index()], slope);
   store_secure(memory.offset[thread_index()], offset);
-  for (uint32_t half = kTermThreads / 2; half > 0; half /= 2) {
+  for (uint32_t half = kQuotientTermThreads / 2; half > 0; half /= 2) {
     sync_block();
     if (thread_index() < half) {
       slope += load_secure(memory.slope[thread_index() + half]);

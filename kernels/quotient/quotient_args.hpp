@@ -38,6 +38,10 @@ struct QuotientTermsArgs {
   uint32_t* status;
 };
 
+inline constexpr uint32_t kQuotientTermThreads = 128;
+/// A slope and an offset per thread.
+inline constexpr uint32_t kQuotientTermSharedBytes = kQuotientTermThreads * 2 * 16;
+
 /// Sum over all chunks on the first `rows` rows of the query domain.
 struct QuotientRowsArgs {
   const QuotientChunkRef* chunks;

@@ -3,9 +3,17 @@
 //   domain NAME / category ID NAME / push CATEGORY PAYLOAD NAME / pop
 #include <nvtx3/nvToolsExt.h>
 
+#include <deque>
 #include <string>
 
 namespace {
+
+// NVTX never gives a handle back, so what they stand for is kept here until the process ends
+// (in a deque, whose elements do not move).
+std::deque<std::string>& names() {
+  static std::deque<std::string> kept;
+  return kept;
+}
 
 std::string& lines() {
   static std::string text;
@@ -15,13 +23,13 @@ std::string& lines() {
 // Handles are pointers to what they stand for; a profiler must not return null for a domain.
 nvtxDomainHandle_t NVTX_API create_domain(const char* name) {
   lines() += std::string("domain ") + name + "\n";
-  return reinterpret_cast<nvtxDomainHandle_t>(new std::string(name));
+  return reinterpret_cast<nvtxDomainHandle_t>(&names().emplace_back(name));
 }
 void NVTX_API name_category(nvtxDomainHandle_t, uint32_t category, const char* name) {
   lines() += "category " + std::to_string(category) + " " + name + "\n";
 }
 nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text) {
-  return reinterpret_cast<nvtxStringHandle_t>(new std::string(text));
+  return reinterpret_cast<nvtxStringHandle_t>(&names().emplace_back(text));
 }
 int NVTX_API push(nvtxDomainHandle_t, const nvtxEventAttributes_t* event) {
   lines() += "push " + std::to_string(event->category) + " " +
