@@ -13,26 +13,9 @@
 
 #include "prover/proof/proof.hpp"
 #include "prover/shape.hpp"
+#include "prover/stage.hpp"
 
 namespace stwo {
-
-/// Stages by their one name: backend method, profiler range, report key, test and doc heading.
-enum class Stage : uint8_t {
-  kIngress,
-  kTraceGeneration,
-  kTraceCommit,
-  kConstraintEvaluation,
-  kOods,
-  kQuotient,
-  kFriCommit,
-  kPow,
-  kDecommit,
-  kProofAssembly,
-};
-inline constexpr size_t kStageCount = 10;
-
-/// "ingress", "trace_generation", ...
-std::string_view stage_name(Stage stage);
 
 /// One proof in flight. Methods are called once each in the order below, except that
 /// trace_generation, trace_commit and the absorbing steps follow the statement's transcript.

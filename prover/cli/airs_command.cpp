@@ -4,7 +4,7 @@
 
 #include "prover/air/air.hpp"
 #include "prover/cli/arguments.hpp"
-#include "prover/cli/console.hpp"
+#include "prover/cli/terminal.hpp"
 
 namespace stwo {
 namespace {

@@ -11,6 +11,7 @@
 #include "prover/cli/build_info.hpp"
 #include "prover/cli/console.hpp"
 #include "prover/cli/output_file.hpp"
+#include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
 #include "prover/report/product_report.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "prover/cli/console.hpp"
+#include "prover/cli/terminal.hpp"
 
 namespace stwo {
 namespace {

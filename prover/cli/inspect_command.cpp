@@ -8,9 +8,11 @@
 #include "prover/cli/arguments.hpp"
 #include "prover/cli/console.hpp"
 #include "prover/cli/cuda_support.hpp"
+#include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
 #include "prover/proof/proof_json.hpp"
 #include "prover/report/product_report.hpp"
+#include "prover/report/report_check.hpp"
 
 namespace stwo {
 namespace {

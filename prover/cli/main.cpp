@@ -9,9 +9,9 @@
 
 #include "prover/cli/arguments.hpp"
 #include "prover/cli/build_info.hpp"
-#include "prover/cli/console.hpp"
 #include "prover/cli/error_codes.hpp"
 #include "prover/cli/system_info.hpp"
+#include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
 
 namespace stwo {

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "prover/cli/arguments.hpp"
-#include "prover/cli/console.hpp"
 #include "prover/cli/cuda_support.hpp"
 #include "prover/cli/output_file.hpp"
 #include "prover/cli/prove_run.hpp"
 #include "prover/cli/prove_summary.hpp"
 #include "prover/cli/system_info.hpp"
+#include "prover/cli/terminal.hpp"
 #include "prover/cpu/cpu_backend.hpp"
 #include "prover/errors.hpp"
 #include "prover/hash/sha256.hpp"

@@ -5,9 +5,11 @@
 #include "prover/cli/build_info.hpp"
 #include "prover/cli/console.hpp"
 #include "prover/cli/system_info.hpp"
+#include "prover/cli/terminal.hpp"
 #include "prover/cpu/kernels.hpp"
 #include "prover/errors.hpp"
 #include "prover/proof/proof_file.hpp"
+#include "prover/report/report_check.hpp"
 
 namespace stwo {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "prover/cli/arguments.hpp"
 #include "prover/cli/console.hpp"
+#include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
 #include "prover/verify.hpp"
 

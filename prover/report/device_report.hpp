@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "prover/backend.hpp"
+#include "prover/stage.hpp"
 
 namespace stwo {
 

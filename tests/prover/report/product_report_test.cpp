@@ -1,4 +1,5 @@
 #include "prover/report/product_report.hpp"
+#include "prover/report/report_check.hpp"
 
 #include <gtest/gtest.h>
 
