@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "prover/errors.hpp"
+#include "prover/hash/hex.hpp"
 #include "prover/hash/sha256.hpp"
 
 namespace stwo::gpu {

@@ -6,6 +6,7 @@
 
 #include "kernels/research/research_args.hpp"
 #include "prover/errors.hpp"
+#include "prover/hash/hex.hpp"
 
 namespace stwo::gpu {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "kernels/runtime/errors.hpp"
 #include "prover/hash/blake2s.hpp"
+#include "prover/hash/hex.hpp"
 #include "prover/hash/sha256.hpp"
 
 namespace stwo::gpu {

@@ -10,6 +10,7 @@
 #include "prover/cli/cuda_support.hpp"
 #include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
+#include "prover/hash/hex.hpp"
 #include "prover/proof/proof_json.hpp"
 #include "prover/report/product_report.hpp"
 #include "prover/report/report_check.hpp"

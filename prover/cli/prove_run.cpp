@@ -6,6 +6,7 @@
 #include "prover/cli/arguments.hpp"
 #include "prover/cli/system_info.hpp"
 #include "prover/errors.hpp"
+#include "prover/hash/hex.hpp"
 #include "prover/hash/sha256.hpp"
 #include "prover/proof/proof_json.hpp"
 #include "prover/prove.hpp"

@@ -14,6 +14,7 @@
 
 #include "prover/errors.hpp"
 #include "prover/hash/blake2s.hpp"
+#include "prover/hash/hex.hpp"
 #include "prover/hash/sha256.hpp"
 
 namespace stwo {

@@ -104,17 +104,6 @@ Digest blake2s_node(HashVariant variant, const Digest& left, const Digest& right
   return hasher.finalize();
 }
 
-std::string to_hex(std::span<const uint8_t> bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(bytes.size() * 2);
-  for (const uint8_t b : bytes) {
-    out.push_back(kDigits[b >> 4]);
-    out.push_back(kDigits[b & 15]);
-  }
-  return out;
-}
-
 uint32_t digest_word(const Digest& digest, size_t w) { return load_word(&digest[4 * w]); }
 
 }  // namespace stwo

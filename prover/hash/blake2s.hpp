@@ -59,8 +59,6 @@ Digest blake2s(HashVariant variant, std::span<const uint8_t> bytes);
 /// H(left || right).
 Digest blake2s_node(HashVariant variant, const Digest& left, const Digest& right);
 
-/// Lowercase hex of bytes.
-std::string to_hex(std::span<const uint8_t> bytes);
 /// Word w (0..8) of a digest, little-endian.
 uint32_t digest_word(const Digest& digest, size_t w);
 

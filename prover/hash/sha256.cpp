@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "prover/hash/blake2s.hpp"
+#include "prover/hash/hex.hpp"
 
 namespace stwo {
 namespace {

@@ -6,6 +6,7 @@
 #include "kernels/emulator/emulated_runtime.hpp"
 #include "kernels/emulator/emulator.hpp"
 #include "prover/cpu/cpu_backend.hpp"
+#include "prover/hash/hex.hpp"
 #include "prover/proof/proof_json.hpp"
 #include "prover/prove.hpp"
 #include "prover/verify.hpp"

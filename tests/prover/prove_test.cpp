@@ -2,6 +2,7 @@
 // happens with a false trace.
 
 #include "prover/prove.hpp"
+#include "prover/hash/hex.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,6 +15,7 @@
 #include "prover/air/component.hpp"
 #include "prover/cpu/memory.hpp"
 #include "prover/errors.hpp"
+#include "prover/hash/hex.hpp"
 #include "tests/kernels/research/host_kernels.hpp"
 #include "tests/support/random.hpp"
 

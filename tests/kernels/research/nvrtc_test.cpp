@@ -10,6 +10,7 @@
 
 #include "kernels/research/codegen.hpp"
 #include "prover/errors.hpp"
+#include "prover/hash/hex.hpp"
 #include "tests/kernels/research/nvrtc_for_tests.hpp"
 #include "tests/kernels/research/research_cases.hpp"
 

@@ -13,6 +13,7 @@
 
 #include "prover/cli/output_file.hpp"
 #include "prover/errors.hpp"
+#include "prover/hash/hex.hpp"
 #include "prover/hash/sha256.hpp"
 #include "tests/kernels/research/host_kernels.hpp"
 #include "tests/kernels/research/nvrtc_for_tests.hpp"

@@ -15,6 +15,7 @@
 #include "prover/air/point_evaluator.hpp"
 #include "prover/air/wide_fibonacci/wide_fibonacci.hpp"
 #include "prover/errors.hpp"
+#include "prover/hash/hex.hpp"
 #include "tests/support/random.hpp"
 
 namespace stwo {

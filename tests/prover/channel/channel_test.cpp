@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "prover/hash/hex.hpp"
 #include "prover/pcs/config.hpp"
 #include "tests/support/random.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "prover/hash/hex.hpp"
 #include "prover/merkle/merkle.hpp"
 #include "tests/support/random.hpp"
 

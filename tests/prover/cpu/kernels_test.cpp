@@ -13,6 +13,7 @@
 #include "prover/channel/channel.hpp"
 #include "prover/circle/domain.hpp"
 #include "prover/cpu/memory.hpp"
+#include "prover/hash/hex.hpp"
 #include "prover/poly/circle_fft.hpp"
 #include "prover/poly/twiddles.hpp"
 #include "tests/support/random.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "prover/field/m31.hpp"
+#include "prover/hash/hex.hpp"
 #include "tests/support/random.hpp"
 
 namespace stwo {

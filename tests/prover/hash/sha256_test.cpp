@@ -1,4 +1,5 @@
 #include "prover/hash/sha256.hpp"
+#include "prover/hash/hex.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "prover/merkle/merkle.hpp"
+#include "prover/hash/hex.hpp"
 
 #include <gtest/gtest.h>
 
