@@ -12,7 +12,7 @@ STWO_CONSTANT uint32_t kIv0 = 0x6a09e667, kIv1 = 0xbb67ae85, kIv2 = 0x3c6ef372, 
 
 /// kSteered: half of the three-input additions go to the multiplier's pipe. Faster where throughput
 /// counts, slower where a chain of hashes decides or most message words are zero:
-/// experiments/0002-cuda-direct has the figures.
+/// experiments/0003-cuda-direct has the figures.
 template <bool kSteered>
 STWO_DEVICE void blake2s_g(uint32_t& a, uint32_t& b, uint32_t& c, uint32_t& d, uint32_t x,
                            uint32_t y) {
