@@ -1,12 +1,10 @@
 // experiment and brief: drafts, hypotheses, evidence, decisions.
 
-#include <algorithm>
-#include <cctype>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "ledger/cli/arguments.hpp"
+#include "ledger/cli/record_options.hpp"
 #include "ledger/query/lookup.hpp"
 #include "ledger/records/record_files.hpp"
 #include "ledger/records/record_store.hpp"
@@ -22,146 +20,13 @@ std::string dump(const Json& j) {
   return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json to_json(const Record& r) {
-  Json fields = Json::object();
-  for (const RecordField& f : record_form(r.kind).fields) {
-    if (f.prediction) continue;
-    fields[std::string(f.column)] = text_or_null(r.field(f.column));
-  }
-  Json links = Json::array();
-  for (const RecordLink& l : r.links) {
-    links.push_back({{"role", l.role},
-                     {"target_kind", l.target_kind},
-                     {"target_id", l.target_id},
-                     {"note", text_or_null(l.note)},
-                     {"link_id", text_or_null(l.link_id)}});
-  }
-  Json out = {{"schema", "stwo_ledger_record_v1"},
-              {"kind", record_form(r.kind).table},
-              {"id", r.id},
-              {"revision", r.revision},
-              {"number", r.number ? Json(*r.number) : Json(nullptr)},
-              {"slug", r.slug},
-              {"title", r.title},
-              {"state", record_state_word(r.state)},
-              {"recorded_utc", r.recorded_utc},
-              {"fields", std::move(fields)}};
-  if (r.kind == RecordKind::kExperiment) out["prediction"] = prediction_to_json(r.prediction);
-  out["decision"] = text_or_null(r.decision);
-  out["decision_reason"] = text_or_null(r.decision_reason);
-  out["no_verdict_reason"] = text_or_null(r.no_verdict_reason);
-  out["correction"] = text_or_null(r.correction);
-  out["links"] = std::move(links);
-  return out;
-}
-
-/// One line that says where the record stands now.
-std::string summary(const Record& r) {
-  std::string out = std::string(record_form(r.kind).table) + " " + r.id + " " + r.slug + ": " +
-                    std::string(record_state_word(r.state));
-  if (!r.decision.empty()) out += ", " + r.decision;
-  if (!r.links.empty()) {
-    out += ", " + std::to_string(r.links.size()) + (r.links.size() == 1 ? " link" : " links");
-  }
-  return out + "\n";
-}
-
 void print_record_state(const Record& record, bool json) {
-  stwo::print(json ? dump(to_json(record)) : summary(record));
+  stwo::print(json ? dump(record_json(record)) : record_summary(record));
 }
-
-std::pair<std::string, std::string> split_at_equals(const std::string& option,
-                                                    const std::string& text,
-                                                    const std::string& what) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw stwo::UsageError("USAGE", option + " is '" + text + "'; write FIELD=" + what);
-  }
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-std::string read_field_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || file.bad()) {
-    throw stwo::UsageError("RECORD_SOURCE", "file " + path + " can't be read; name a readable one");
-  }
-  return std::move(text).str();
-}
-
-/// Options that fill a record.
-struct Content {
-  std::optional<std::string> title;
-  std::optional<std::string> slug;
-  std::optional<std::string> number;
-  std::vector<std::string> set;
-  std::vector<std::string> file;
-  std::vector<std::string> predict;
-
-  void add_to(CLI::App& command, RecordKind kind) {
-    command.add_option("--title", title, "one line")->option_text("TEXT");
-    command.add_option("--slug", slug, "short name: lower-case letters, digits, hyphens")
-        ->option_text("NAME");
-    command.add_option("--number", number, "number of its folder; default: given at the export")
-        ->option_text("N");
-    add_fields(command);
-    if (kind == RecordKind::kExperiment) {
-      add_repeatable(command, "--predict", predict,
-                     "KIND: QUANTITY RELATION NUMBER UNIT [of baseline]; may be repeated, replaces "
-                     "the whole prediction")
-          ->option_text("TEXT");
-    }
-  }
-
-  void add_fields(CLI::App& command) {
-    add_repeatable(command, "--set", set, "text of a field; may be repeated")
-        ->option_text("FIELD=TEXT");
-    add_repeatable(command, "--file", file, "text of a field from a file; may be repeated")
-        ->option_text("FIELD=PATH");
-  }
-
-  FieldTexts fields(RecordKind kind) const {
-    FieldTexts out;
-    const auto put = [&](const std::string& name, std::string text) {
-      const std::string column(require_field(kind, name).column);
-      if (!out.emplace(column, std::move(text)).second) {
-        throw stwo::UsageError("USAGE", "field '" + name + "' is given twice; give it once");
-      }
-    };
-    for (const std::string& s : set) {
-      auto [name, text] = split_at_equals("--set", s, "TEXT");
-      put(name, std::move(text));
-    }
-    for (const std::string& f : file) {
-      const auto [name, path] = split_at_equals("--file", f, "PATH");
-      put(name, read_field_file(path));
-    }
-    return out;
-  }
-
-  std::optional<int64_t> number_value() const {
-    if (!number) return std::nullopt;
-    return static_cast<int64_t>(parse_number("--number", *number, 1, kMaxRecordNumber));
-  }
-
-  std::optional<Prediction> prediction() const {
-    if (predict.empty()) return std::nullopt;
-    std::string lines;
-    for (const std::string& p : predict) lines += p + "\n";
-    return parse_prediction(lines);
-  }
-
-  RecordChanges changes(RecordKind kind) const {
-    return {title, slug, number_value(), fields(kind), prediction()};
-  }
-};
 
 struct RecordArguments {
   std::string reference;
-  Content content;
+  RecordOptions content;
   bool json = false;
   // link, unlink
   std::string role;
@@ -456,7 +321,7 @@ class RecordCommands {
                 return 0;
               }
               const Record record = load_record(ledger, kind, r.reference);
-              stwo::print(r.json ? dump(to_json(record)) : print_record(record));
+              stwo::print(r.json ? dump(record_json(record)) : print_record(record));
               return 0;
             });
     add_reference(command, a);

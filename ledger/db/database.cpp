@@ -280,7 +280,8 @@ bool Statement::is_read_only() const { return sqlite3_stmt_readonly(statement_) 
 // --- Database
 
 Database::Database(const std::string& path, OpenMode mode) : path_(path) {
-  if (path.empty()) throw stwo::UsageError("LEDGER_OPEN", "the database's name is empty");
+  if (path.empty())
+    throw stwo::UsageError("LEDGER_OPEN", "the database's name is empty; name a file");
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI;
   const bool in_memory = path == ":memory:";
   std::string uri = in_memory ? path : file_uri(path);
@@ -298,7 +299,8 @@ Database::Database(const std::string& path, OpenMode mode) : path_(path) {
                                                    "one with `ledger init`");
     }
     if (!S_ISREG(info.st_mode)) {
-      throw stwo::UsageError("LEDGER_OPEN", "database " + path + " is not a regular file");
+      throw stwo::UsageError("LEDGER_OPEN",
+                             "database " + path + " is not a regular file; name a file");
     }
     // SQLite would fall back to reading, and fail later with other words.
     if (mode == OpenMode::kReadWrite &&

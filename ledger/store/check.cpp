@@ -197,6 +197,11 @@ class Checker {
     bool head_seen = options_.head.empty();
     while (entries.step()) {
       const int64_t sequence = entries.integer(0);
+      if (sequence < expected_sequence) {
+        add("CHECK_ENTRY", "entry", sequence,
+            row_name("entry", sequence) + " was not written by this program: entries count from 1");
+        continue;
+      }
       if (sequence != expected_sequence) {
         add("CHECK_ENTRY", "entry", expected_sequence,
             row_name("entry", expected_sequence) + " is missing");

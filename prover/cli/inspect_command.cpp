@@ -12,7 +12,6 @@
 #include "prover/errors.hpp"
 #include "prover/hash/hex.hpp"
 #include "prover/proof/proof_json.hpp"
-#include "prover/report/product_report.hpp"
 #include "prover/report/report_check.hpp"
 
 namespace stwo {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "prover/errors.hpp"
 #include "prover/hash/sha256.hpp"

@@ -3,12 +3,13 @@
 #include "prover/report/report_check.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
-#include "prover/errors.hpp"
 #include "prover/hash/sha256.hpp"
 #include "prover/report/report_fields.hpp"
+#include "prover/stage.hpp"
 
 namespace stwo {
 namespace {

@@ -1,5 +1,4 @@
 #include "prover/report/product_report.hpp"
-#include "prover/report/report_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,6 +16,7 @@
 #include "prover/cpu/cpu_backend.hpp"
 #include "prover/errors.hpp"
 #include "prover/hash/sha256.hpp"
+#include "prover/report/report_check.hpp"
 
 namespace stwo {
 namespace {
