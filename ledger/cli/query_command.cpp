@@ -62,7 +62,7 @@ std::string trace_path(Ledger& ledger, const std::string& what) {
     throw stwo::UsageError("CAPTURE_KIND", "capture " + capture.id + " holds " + kind +
                                                " and no timeline; name another one");
   }
-  const std::string path = ledger.artifact_path(capture.id);
+  std::string path = ledger.artifact_path(capture.id);
   open_trace(path, TraceCheck::kIdentity);
   return path;
 }

@@ -79,6 +79,18 @@ std::vector<std::string> ranked(const std::map<std::string, double>& values) {
   return names;
 }
 
+/// Leaves columns out of the text form that say the same in every row.
+void hide_if_same(ResultTable* table, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto it = std::find(table->columns.begin(), table->columns.end(), name);
+    const auto c = static_cast<size_t>(it - table->columns.begin());
+    const bool same = std::all_of(table->rows.begin(), table->rows.end(), [&](const auto& row) {
+      return row[c] == table->rows.front()[c];
+    });
+    if (same) std::erase(table->in_text, name);
+  }
+}
+
 /// Newest runs of a group, at most `limit`.
 std::vector<int64_t> newest_runs(Reader& reader, const RunGroup& group, size_t limit) {
   std::vector<int64_t> rows;
@@ -198,8 +210,9 @@ ResultTable ask_stages_of_workload(Reader& reader, const RunFilter& filter) {
   table.columns = {"environment_id", "machine",   "config",    "backend",    "execution_mode",
                    "clock",          "runs",      "stage",     "mean_share", "least_share",
                    "most_share",     "latest_ns", "fastest_ns"};
-  table.in_text = {"machine",    "backend",     "execution_mode", "clock",     "runs",      "stage",
-                   "mean_share", "least_share", "most_share",     "latest_ns", "fastest_ns"};
+  table.in_text = {"environment_id", "machine",    "config",    "backend",
+                   "execution_mode", "runs",       "stage",     "mean_share",
+                   "least_share",    "most_share", "latest_ns", "fastest_ns"};
   for (const RunGroup& group : run_groups(reader, filter)) {
     struct Stage {
       double sum = 0;
@@ -246,6 +259,7 @@ ResultTable ask_stages_of_workload(Reader& reader, const RunFilter& filter) {
                             stage.most, value_or_null(stage.latest), value_or_null(stage.fastest)});
     }
   }
+  hide_if_same(&table, {"config", "backend", "execution_mode"});
   return table;
 }
 
@@ -270,17 +284,9 @@ ResultTable ask_history(Reader& reader, const RunFilter& filter) {
                    "device_ns",
                    "n_steady",
                    "n_flags"};
-  table.in_text = {"machine",
-                   "backend",
-                   "execution_mode",
-                   "created_utc",
-                   "run_id",
-                   "source_commit",
-                   "verified_request_ns",
-                   "ratio",
-                   "device_ns",
-                   "n_steady",
-                   "n_flags"};
+  table.in_text = {"environment_id", "machine",   "config",        "backend", "execution_mode",
+                   "created_utc",    "run_id",    "source_commit", "dirty",   "verified_request_ns",
+                   "ratio",          "device_ns", "n_steady",      "n_flags"};
   bool older = false;
   for (const RunGroup& group : run_groups(reader, filter)) {
     Parameters parameters = group_parameters(group);
@@ -315,6 +321,7 @@ ResultTable ask_history(Reader& reader, const RunFilter& filter) {
     table.truncated = true;
     table.notes.push_back("there are older runs; --limit shows more");
   }
+  hide_if_same(&table, {"config", "backend", "execution_mode", "dirty"});
   return table;
 }
 

@@ -322,7 +322,8 @@ class Parser {
       const std::string rest = line.substr(id_end);
       if (!rest.empty()) {
         if (!rest.starts_with(" (") || !rest.ends_with(')')) {
-          fail("RECORD_LINK", i + 1, "only a note in parentheses may follow the id");
+          fail("RECORD_LINK", i + 1,
+               "only a note in parentheses may follow the id; write (note), or nothing");
         }
         link.note = rest.substr(2, rest.size() - 3);
         link.note = checked(i + 1, [&] { return record_line(link.note, "the note"); });

@@ -197,7 +197,8 @@ void check_ready(const Record& record) {
   if (!missing.empty()) {
     refuse("RECORD_INCOMPLETE", record,
            "it can't be opened before " + missing + " say" +
-               (missing.find(',') == std::string::npos ? "s" : "") + " something; fill in");
+               (missing.find(',') == std::string::npos ? "s" : "") +
+               " something; fill in what is missing");
   }
 }
 

@@ -104,7 +104,7 @@ std::string Append::commit() {
                "rows of " + table + " have disappeared");
     entry.rows.push_back(std::move(rows));
   }
-  const std::string digest = entry_digest(entry);
+  std::string digest = entry_digest(entry);
   database()
       .prepare(
           "INSERT INTO entry (seq, prev_sha256, entry_sha256, recorded_utc, tool_version, "

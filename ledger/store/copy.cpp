@@ -97,7 +97,7 @@ CopyResult backup_ledger(Ledger& ledger, const std::string& path, const CopyObse
   fs::remove_all(artifacts + suffix, ignored);
   Cleanup cleanup({temporary, temporary + "-journal", temporary + "-wal", temporary + "-shm",
                    artifacts + suffix});
-  const CopyResult result = copy_ledger(ledger, temporary, artifacts + suffix, observe);
+  CopyResult result = copy_ledger(ledger, temporary, artifacts + suffix, observe);
   // The database comes last: where it is, its artifacts are.
   if (result.artifacts != 0) {
     publish(artifacts + suffix, artifacts);
@@ -120,7 +120,7 @@ CopyResult export_bundle(Ledger& ledger, const std::string& path, const CopyObse
         "LEDGER_IO", "bundle " + partial + ": " + std::strerror(errno) + "; check the file system");
   }
   Cleanup cleanup({partial});
-  const CopyResult result =
+  CopyResult result =
       copy_ledger(ledger, partial + "/ledger.db", partial + "/ledger.artifacts", observe);
   const nlohmann::json manifest = {{"schema", kBundleSchema},
                                    {"ledger_id", ledger.id()},

@@ -285,7 +285,7 @@ std::string database_of(const std::string& path) {
                                                 std::string(kBundleSchema) +
                                                 "; make one with `ledger export`");
   }
-  const std::string database = path + "/ledger.db";
+  std::string database = path + "/ledger.db";
   if (::stat(database.c_str(), &info) != 0) {
     throw stwo::FormatError("MERGE_SOURCE", "bundle " + path + " has no ledger.db; copy it again");
   }

@@ -228,7 +228,7 @@ TEST_P(Form, StringsHaveNoZero) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, Form, testing::ValuesIn(samples()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& parameter) { return parameter.param.name; });
 
 TEST(FormOfReports, EveryKeyMustBeThereOnce) {
   for (const std::string& text : {sample_cpu_report_text(), sample_cuda_report_text()}) {

@@ -1,8 +1,5 @@
 #include "tests/ledger/records/records_fixture.hpp"
 
-#include <fstream>
-#include <sstream>
-
 #include "prover/hash/sha256.hpp"
 
 namespace ledger {
@@ -27,14 +24,8 @@ int64_t environment(Append& append, Ledger& ledger) {
 }  // namespace
 
 void write_file(const std::string& path, const std::string& text) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string read_text(const std::string& path) {
-  std::ostringstream out;
-  out << std::ifstream(path, std::ios::binary).rdbuf();
-  return std::move(out).str();
+  test::fs::create_directories(test::fs::path(path).parent_path());
+  test::write_file(path, text);
 }
 
 void replace(std::string& text, const std::string& from, const std::string& to) {

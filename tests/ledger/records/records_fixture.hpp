@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <optional>
 #include <string>
-#include <utility>
 
 #include "ledger/records/record_store.hpp"
 #include "ledger/store/ledger.hpp"
+#include "tests/ledger/support/temporary_folder.hpp"
 
 namespace ledger {
 
@@ -21,7 +21,7 @@ std::string code_of(Action action, std::string* message = nullptr) {
     if (message != nullptr) *message = e.what();
     // What people read is one line and says what to do.
     EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos) << e.what();
-    if (dynamic_cast<const DatabaseError*>(&e) == nullptr) {
+    if (e.exit_code() != stwo::ExitCode::kBug) {
       EXPECT_NE(std::string(e.what()).find(';'), std::string::npos) << e.what();
     }
     return e.code();
@@ -29,25 +29,11 @@ std::string code_of(Action action, std::string* message = nullptr) {
   return "";
 }
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "records.XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
+using test::read_file;
+using test::TemporaryFolder;
 
- private:
-  std::string path_;
-};
-
+/// Makes the folders above it.
 void write_file(const std::string& path, const std::string& text);
-std::string read_text(const std::string& path);
 void replace(std::string& text, const std::string& from, const std::string& to);
 
 /// Adds a row that can be linked, of any kind of target but records, and what it needs. The id

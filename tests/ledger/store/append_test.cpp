@@ -240,7 +240,7 @@ TEST_F(AppendTest, OneThatWaitsTooLongStoresNothing) {
   Ledger holder(path_, Access::kAppend);
   int told = 0;
   LedgerOptions options;
-  options.wait = milliseconds(1200);
+  options.wait = milliseconds(2000);
   options.on_wait = [&] { ++told; };
   Ledger waiting(path_, Access::kAppend, options);
   const auto before = dump(holder.database());
@@ -256,7 +256,7 @@ TEST_F(AppendTest, OneThatWaitsTooLongStoresNothing) {
       EXPECT_EQ(e.code(), "LEDGER_BUSY");
       EXPECT_EQ(static_cast<int>(e.exit_code()), 5);
     }
-    EXPECT_GE(Clock::now() - start, milliseconds(1150));
+    EXPECT_GE(Clock::now() - start, milliseconds(1950));
     EXPECT_EQ(told, 1);
   }
   EXPECT_EQ(dump(holder.database()), before);
@@ -294,24 +294,20 @@ TEST_F(AppendTest, AReaderInsideAnAppendSeesTheStateBeforeAndIsNotBlocked) {
 TEST_F(AppendTest, ChecksWhileOthersAppendFindNothing) {
   Child child([&](int output) {
     Ledger ledger(path_, Access::kAppend);
-    for (int i = 0; i < 300; ++i) {
+    write_all(output, "!");
+    for (int i = 0;; ++i) {
       Append append(ledger, "test", std::to_string(i));
       append.add_artifact("other", "a", "content " + std::to_string(i));
       // Every third one fails.
       if (i % 3 != 0) append.commit();
     }
-    write_all(output, "done");
   });
+  ASSERT_EQ(child.read_some(1, 20'000), "!");
   Ledger reader(path_, Access::kRead);
-  int checks = 0;
-  std::string out;
-  while (out.empty()) {
-    ASSERT_EQ(findings_of(reader), "") << "check " << checks;
-    ++checks;
-    out = child.read_some(4, 0);
-  }
-  EXPECT_EQ(out, "done");
-  EXPECT_GT(checks, 1);
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(findings_of(reader), "") << "check " << i;
+  child.kill();
+  child.wait();
+  EXPECT_GT(count_rows(reader.database(), "artifact"), 0);
 }
 
 TEST_F(AppendTest, RowsOfAnAppendAreConsecutive) {

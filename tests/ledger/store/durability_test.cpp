@@ -145,7 +145,9 @@ class KilledMigrationTest : public ::testing::TestWithParam<int64_t> {
       auto rows = dump(ledger.database());
       for (const auto& [table, old] : rows_) {
         std::vector<std::string>& now = rows[table];
-        if (found == version()) EXPECT_EQ(now, old) << table << " " << time;
+        if (found == version()) {
+          EXPECT_EQ(now, old) << table << " " << time;
+        }
         now.resize(std::min(old.size(), now.size()));
         EXPECT_EQ(now, old) << table << " " << time;
       }

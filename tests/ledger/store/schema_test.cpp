@@ -141,7 +141,9 @@ TEST_F(SchemaTest, RefusesWhatIsNoLedger) {
     }
     EXPECT_EQ(code_of([&] { migrate_ledger(path, {}); }), result.substr(0, result.find(' ')))
         << name;
-    if (fs::is_regular_file(path)) EXPECT_EQ(read_file(path), content) << name;
+    if (fs::is_regular_file(path)) {
+      EXPECT_EQ(read_file(path), content) << name;
+    }
   }
   EXPECT_EQ(files_under(folder_.path()), before) << "looking must leave nothing behind";
   EXPECT_EQ(open_result("", Access::kRead), "LEDGER_OPEN 2");
