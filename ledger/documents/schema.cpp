@@ -137,8 +137,8 @@ std::unique_ptr<DocumentSchema::Node>& DocumentSchema::slot(std::string_view pat
     rest.remove_prefix(token.size());
     std::unique_ptr<Node>& next = token == "*" ? at->any : at->keys[std::string(token)];
     if (rest.empty()) return next;
-    STWO_CHECK(next != nullptr, "rule before its parent's: " + std::string(path));
     at = next.get();
+    STWO_CHECK(at != nullptr, "rule before its parent's: " + std::string(path));
   }
 }
 

@@ -267,7 +267,7 @@ Prediction prediction_from_json(const nlohmann::json& json) {
     const auto text = [&](const char* name) {
       const nlohmann::json& value = member(name);
       if (!value.is_string()) fail(kCode, where, std::string(name) + " is no text; write a string");
-      const auto word = value.get<std::string>();
+      auto word = value.get<std::string>();
       if (word.empty() || word.find_first_of(" \t\r\n@") != std::string::npos) {
         fail(kCode, where, std::string(name) + " is not one word; write it without spaces and @");
       }

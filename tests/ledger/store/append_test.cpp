@@ -82,6 +82,14 @@ TEST_F(AppendTest, WritesOneEntryThatCoversItsRows) {
   EXPECT_EQ(ledger.read_artifact(digest_of("content")), "content");
 }
 
+TEST_F(AppendTest, WritesThroughToTheDisk) {
+  // No test can pull the plug: this is what SQLite is asked for.
+  Ledger ledger(path_, Access::kAppend);
+  EXPECT_EQ(ledger.database().query_text("PRAGMA journal_mode"), "wal");
+  EXPECT_EQ(ledger.database().query_integer("PRAGMA synchronous"), 2);
+  EXPECT_EQ(ledger.database().query_integer("PRAGMA foreign_keys"), 1);
+}
+
 TEST_F(AppendTest, WithoutRowsThereIsNoEntry) {
   Ledger ledger(path_, Access::kAppend);
   const auto before = dump(ledger.database());

@@ -360,6 +360,33 @@ TEST_F(CheckTest, RowsOfEntryRowsThatAreForgedAreNamed) {
   }
 }
 
+TEST_F(CheckTest, AnEntryRewrittenWithItsDigestBreaksTheNextOne) {
+  ChainEntry entry;
+  Statement select = database().prepare(
+      "SELECT seq, prev_sha256, recorded_utc, tool_version, kind FROM entry WHERE seq = 3");
+  ASSERT_TRUE(select.step());
+  entry.sequence = select.integer(0);
+  entry.previous = select.string(1);
+  entry.recorded_utc = select.string(2);
+  entry.tool_version = select.string(3);
+  entry.kind = select.string(4);
+  entry.subject = "another subject";
+  Statement parts = database().prepare(
+      "SELECT table_name, first_row, row_count, digests FROM entry_rows WHERE seq = 3 ORDER BY "
+      "row");
+  while (parts.step()) {
+    entry.rows.push_back(
+        {parts.string(0), parts.integer(1), parts.integer(2), std::get<Blob>(parts.value(3))});
+  }
+  const std::string rewritten = entry_digest(entry);
+  const auto findings =
+      findings_after("UPDATE entry SET subject = 'another subject', entry_sha256 = '" + rewritten +
+                     "' WHERE seq = 3");
+  ASSERT_EQ(findings.size(), 1u) << to_text(findings);
+  EXPECT_EQ(short_text(findings[0]), "CHECK_ENTRY entry 4");
+  EXPECT_NE(findings[0].message.find("expected " + rewritten), std::string::npos);
+}
+
 TEST_F(CheckTest, AnEntryWithoutRowsIsForged) {
   // Its digest is right and so is its place: only we never write one.
   ChainEntry entry;
@@ -567,6 +594,23 @@ TEST_F(CheckArtifactsTest, WhatIsNoPlainFileIsNamed) {
               ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
             }),
             changed);
+}
+
+TEST_F(CheckArtifactsTest, ALinkAsLongAsTheFileIsNamed) {
+  // The size of a link is the length of the path it holds.
+  const std::string content = folder_ / "elsewhere";
+  {
+    Append append(ledger(), "test", "link");
+    append.add_artifact("other", "a", content);
+    append.commit();
+  }
+  write_file(content, content);
+  const std::string file = ledger().artifact_path(digest_of(content));
+  fs::remove(file);
+  fs::create_symlink(content, file);
+  const auto findings = check_ledger(ledger(), {}).findings;
+  ASSERT_EQ(findings.size(), 1u) << to_text(findings);
+  EXPECT_EQ(findings[0].code, "CHECK_ARTIFACT_CHANGED");
 }
 
 TEST_F(CheckArtifactsTest, FilesThatDoNotBelongAreNamed) {
