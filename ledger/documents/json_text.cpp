@@ -92,6 +92,12 @@ class Builder {
     Json* member = nullptr;
   };
 
+  bool has_room() {
+    if (++values_ <= kMaxValues) return true;
+    failure_ = {"DOCUMENT_TOO_LARGE", path_of_value(),
+                "expected at most " + std::to_string(kMaxValues) + " values, found more"};
+    return false;
+  }
   Json* place(Json&& value) {
     if (open_.empty()) {
       parsed_.json = std::move(value);
@@ -107,10 +113,12 @@ class Builder {
     return parent.member;
   }
   bool put(Json&& value) {
+    if (!has_room()) return false;
     place(std::move(value));
     return true;
   }
   bool open(Json&& value) {
+    if (!has_room()) return false;
     Json* placed = place(std::move(value));
     open_.push_back({placed});
     return true;
@@ -145,6 +153,7 @@ class Builder {
 
   ParsedText parsed_;
   std::vector<Open> open_;
+  size_t values_ = 0;
   Problem failure_{"DOCUMENT_JSON", "", "not JSON"};
 };
 

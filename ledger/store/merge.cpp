@@ -204,10 +204,24 @@ class Merger {
         map[row] = {0, false};
         continue;
       }
-      map[row] = {insert(append, table, columns), true};
-      ++added;
+      const int64_t inserted = insert_or_conflict(append, table, columns);
+      map[row] = {inserted, inserted != 0};
+      if (inserted != 0) ++added;
     }
     if (added != 0) result_.added.emplace_back(table.name, added);
+  }
+
+  /// 0: left out. Sound on its own, a row can still contradict the other side's history, such as a
+  /// decision on a link that was retracted here.
+  int64_t insert_or_conflict(Append& append, const Table& table, std::vector<Column>& columns) {
+    try {
+      return insert(append, table, columns);
+    } catch (const DatabaseError& e) {
+      // A part of something that has come in can't be left out alone.
+      if (e.code() != "LEDGER_CONSTRAINT" || table.key.empty()) throw;
+      conflict(name_of(table, columns) + " contradicts this ledger: " + e.what());
+      return 0;
+    }
   }
 
   int64_t insert(Append& append, const Table& table, std::vector<Column>& columns) {
@@ -239,8 +253,13 @@ class Merger {
                                   "\" WHERE " + std::string(it->name) + " = ?1");
     find.bind_value(1, it->value);
     if (!find.step()) return false;
-    const std::string what =
-        name_of(table, columns) + " and the local " + find.string(0) + " correct the same row";
+    conflict(name_of(table, columns) + " and the local " + find.string(0) +
+             " correct the same row");
+    return true;
+  }
+
+  /// Notes a row that is left out, or refuses the merge.
+  void conflict(const std::string& what) {
     if (!skip_conflicts_) {
       throw stwo::RefusedError("MERGE_CONFLICT",
                                what +
@@ -248,7 +267,6 @@ class Merger {
                                    "others out");
     }
     result_.conflicts.push_back(what);
-    return true;
   }
 
   struct Mapped {

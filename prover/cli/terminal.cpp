@@ -54,7 +54,8 @@ std::string format_bytes(uint64_t bytes) {
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes) / 1024;
   size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+  // 1023.95 would be shown as 1024.0.
+  while (value >= 1023.95 && unit + 1 < std::size(kUnits)) {
     value /= 1024;
     ++unit;
   }
@@ -102,6 +103,7 @@ std::string format_table(const std::vector<std::string>& header,
     width.push_back(titles.back().size());
   }
   for (const auto& row : rows) {
+    STWO_CHECK(row.size() == n, "a table's row has not one cell per column");
     for (size_t c = 0; c < n; ++c) width[c] = std::max(width[c], row[c].size());
   }
   std::string out;

@@ -161,6 +161,30 @@ TEST(VerdictChecks, BothArmsForEveryWorkload) {
   }
 }
 
+TEST(VerdictChecks, AnEndedMeasurementMayLackAnArm) {
+  Json j = sample_verdict();
+  Json sessions = Json::array();
+  for (const Json& s : j["sessions"]) {
+    if (s["arm"] == "A") sessions.push_back(s);
+  }
+  j["sessions"] = sessions;
+  j["rounds"] = Json::array();
+  j["flags"] = {{"meets_minimum", false}, {"meets_objective", false}, {"headline_eligible", false}};
+  j["reasons"] = Json::array({{{"code", "PROOF_DIFFERS"},
+                               {"scope", nullptr},
+                               {"observed", nullptr},
+                               {"allowed", nullptr}}});
+  j["outcome"] = "rejected";
+  EXPECT_NE(problems(j), List{}) << "a ratio needs both arms";
+  for (Json& e : j["estimates"]) e["ratio"] = e["low"] = e["high"] = nullptr;
+  for (const char* outcome : {"rejected", "invalid"}) {
+    j["outcome"] = outcome;
+    EXPECT_EQ(problems(j), List{}) << outcome;
+  }
+  j["outcome"] = "inconclusive";
+  EXPECT_NE(problems(j), List{});
+}
+
 TEST(VerdictChecks, ValueIsTheMedianOfTheSamples) {
   const Json j = sample_verdict();
   // In a voided round, so that no ratio depends on it.

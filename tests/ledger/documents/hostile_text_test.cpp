@@ -88,6 +88,18 @@ TEST(HostileText, SizeIsBounded) {
   EXPECT_EQ(problem(text), "DOCUMENT_TOO_LARGE : expected at most 67108864 bytes, found 67108865");
 }
 
+TEST(HostileText, ValuesAreBounded) {
+  // A megabyte of text can't become sixteen of values without end.
+  const auto list = [](size_t values) {
+    std::string text = "[1";
+    for (size_t i = 2; i < values; ++i) text += ",1";
+    return text + "]";
+  };
+  EXPECT_EQ(problem(list(documents::kMaxValues)).substr(0, 14), "DOCUMENT_TYPE ");
+  EXPECT_EQ(problem(list(documents::kMaxValues + 1)),
+            "DOCUMENT_TOO_LARGE /3999999: expected at most 4000000 values, found more");
+}
+
 TEST(HostileText, ProblemsAreBounded) {
   Json j = sample_calibration();
   for (int i = 0; i < 5000; ++i) j["key" + std::to_string(i)] = i;

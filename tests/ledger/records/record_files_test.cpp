@@ -514,7 +514,15 @@ TEST_P(Files, ADecisionDoesNotArriveWhereItsVerdictWasRetractedBefore) {
   retract_link(ledger(), kind(), "a", verdict, "another machine");
   usleep(2000);
   decide_record(*other, kind(), "a", {"keep", "", ""});
-  EXPECT_EQ(code_of([&] { merge_ledger(ledger(), folder_ / "b.db", false); }), "LEDGER_CONSTRAINT");
+  std::string message;
+  EXPECT_EQ(code_of([&] { merge_ledger(ledger(), folder_ / "b.db", false); }, &message),
+            "MERGE_CONFLICT");
+  EXPECT_NE(message.find(newest(*other, kind(), "a").revision), std::string::npos) << message;
+  const MergeResult result = merge_ledger(ledger(), folder_ / "b.db", true);
+  ASSERT_EQ(result.conflicts.size(), 1u);
+  EXPECT_NE(result.conflicts[0].find("contradicts"), std::string::npos) << result.conflicts[0];
+  EXPECT_EQ(newest(ledger(), kind(), "a").state, RecordState::kOpen);
+  EXPECT_TRUE(check_ledger(ledger(), {}).findings.empty());
   // The other way round both are known, and the board shows a decision without a standing verdict.
   merge_ledger(*other, folder_ / "a.db", false);
   EXPECT_TRUE(newest(*other, kind(), "a").links.empty());

@@ -47,6 +47,8 @@ TEST(Terminal, Bytes) {
   EXPECT_EQ(format_bytes(1023), "1023 B");
   EXPECT_EQ(format_bytes(1024), "1.0 KiB");
   EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(format_bytes(1048524), "1023.9 KiB");
+  EXPECT_EQ(format_bytes(1048575), "1.0 MiB");
   EXPECT_EQ(format_bytes(uint64_t{1} << 20), "1.0 MiB");
   EXPECT_EQ(format_bytes(uint64_t{5} << 28), "1.2 GiB");
   EXPECT_EQ(format_bytes(uint64_t{141} << 30), "141.0 GiB");
