@@ -47,17 +47,17 @@ struct NewRecord {
 
 /// What to change; the rest stays.
 struct RecordChanges {
-  std::optional<std::string> title;
-  std::optional<std::string> slug;
-  std::optional<int64_t> number;
-  FieldTexts fields;
-  std::optional<Prediction> prediction;
+  std::optional<std::string> title{};
+  std::optional<std::string> slug{};
+  std::optional<int64_t> number{};
+  FieldTexts fields{};
+  std::optional<Prediction> prediction{};
 };
 
 struct Decision {
-  std::string decision;           ///< keep, reject or investigate
-  std::string reason;             ///< may be empty
-  std::string no_verdict_reason;  ///< empty: the decision rests on the newest linked verdict
+  std::string decision{};           ///< keep, reject or investigate
+  std::string reason{};             ///< may be empty
+  std::string no_verdict_reason{};  ///< empty: the decision rests on the newest linked verdict
 };
 
 /// Of a decided record. What is not given stays.
