@@ -94,7 +94,8 @@ const std::vector<ErrorCode>& table() {
       {"LINK_TARGET", kUsage, "a link's target is no id, or the record itself", kInFiles},
       {"LINK_TARGET_AMBIGUOUS", kUsage, "a link's target could be several"},
       {"LINK_TARGET_MISSING", kUsage, "a link's target is not in this ledger", kInFiles},
-      {"MERGE_CONFLICT", kRefused, "both ledgers have corrected the same row, or a row contradicts the other"},
+      {"MERGE_CONFLICT", kRefused,
+       "both ledgers have corrected the same row, or a row contradicts the other"},
       {"MERGE_SOURCE", kInvalidEvidence, "the ledger to merge is damaged or of another schema"},
       {"NUMBER", kUsage, "an option's number has the wrong form or range"},
       {"OUTPUT_DIRECTORY", kUsage, "an output's directory is missing"},
@@ -246,10 +247,12 @@ const std::vector<ErrorCode>& table() {
 
 const std::vector<ErrorCode>& error_codes() { return table(); }
 
-std::string list_codes(bool json) {
+std::string list_codes(bool json) { return list_codes(error_codes(), json); }
+
+std::string list_codes(const std::vector<ErrorCode>& codes, bool json) {
   if (json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const ErrorCode& c : error_codes()) {
+    for (const ErrorCode& c : codes) {
       list.push_back(
           {{"code", c.code}, {"exit_code", static_cast<int>(c.exit_code)}, {"meaning", c.meaning}});
       if (c.in_files) list.back()["exit_code_in_files"] = kExitInFiles;
@@ -257,7 +260,7 @@ std::string list_codes(bool json) {
     return nlohmann::ordered_json{{"schema", "stwo_error_codes_v1"}, {"codes", list}}.dump() + "\n";
   }
   std::vector<std::vector<std::string>> rows;
-  for (const ErrorCode& c : error_codes()) {
+  for (const ErrorCode& c : codes) {
     std::string exit = std::to_string(static_cast<int>(c.exit_code));
     if (c.in_files) exit += ", " + std::to_string(kExitInFiles);
     rows.push_back({std::string(c.code), exit, std::string(c.meaning)});

@@ -22,5 +22,6 @@ struct ErrorCode {
 const std::vector<ErrorCode>& error_codes();
 /// As a table, or as one JSON object.
 std::string list_codes(bool json);
+std::string list_codes(const std::vector<ErrorCode>& codes, bool json);
 
 }  // namespace ledger

@@ -6,8 +6,9 @@
 
 namespace ledger {
 
-Progress::Progress(std::chrono::milliseconds delay)
-    : enabled_(::isatty(STDERR_FILENO) != 0),
+Progress::Progress(const char* tool, std::chrono::milliseconds delay)
+    : tool_(tool),
+      enabled_(::isatty(STDERR_FILENO) != 0),
       delay_(delay),
       start_(std::chrono::steady_clock::now()),
       last_(start_) {}
@@ -25,10 +26,10 @@ void Progress::show(const std::string& what, int64_t done, int64_t total) {
   shown_ = true;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - start_).count();
   if (total > 0) {
-    std::fprintf(stderr, "\r\033[Kledger: %s %d %%", what.c_str(),
+    std::fprintf(stderr, "\r\033[K%s: %s %d %%", tool_, what.c_str(),
                  static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(total)));
   } else {
-    std::fprintf(stderr, "\r\033[Kledger: %s %lld s", what.c_str(),
+    std::fprintf(stderr, "\r\033[K%s: %s %lld s", tool_, what.c_str(),
                  static_cast<long long>(seconds));
   }
   std::fflush(stderr);

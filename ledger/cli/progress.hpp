@@ -10,7 +10,11 @@ namespace ledger {
 class Progress {
  public:
   /// Nothing is shown before `delay` has passed.
-  explicit Progress(std::chrono::milliseconds delay = std::chrono::milliseconds(500));
+  explicit Progress(std::chrono::milliseconds delay = std::chrono::milliseconds(500))
+      : Progress("ledger", delay) {}
+  /// `tool` is the program's name.
+  explicit Progress(const char* tool,
+                    std::chrono::milliseconds delay = std::chrono::milliseconds(500));
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   /// Takes the line away.
@@ -20,6 +24,7 @@ class Progress {
   void show(const std::string& what, int64_t done, int64_t total);
 
  private:
+  const char* tool_;
   bool enabled_;
   bool shown_ = false;
   std::chrono::milliseconds delay_;

@@ -21,8 +21,9 @@ struct ParsedText {
   std::vector<std::string> duplicates;
 };
 
-/// Unset, with one problem added, for text that is too large, has too many values, is nested too deeply, not JSON in UTF-8,
-/// or has a number without a finite value or a string with U+0000. Does not recurse.
+/// Unset, with one problem added, for text that is too large, has too many values, is nested too
+/// deeply, not JSON in UTF-8, or has a number without a finite value or a string with U+0000. Does
+/// not recurse.
 std::optional<ParsedText> parse_text(std::string_view text, Problems& problems);
 
 }  // namespace ledger::documents
