@@ -81,6 +81,7 @@ CapabilityProbes machine_probes() {
   probes.runtime = runtime_version;
   probes.host = [] { return read_host(); };
   probes.cupti = [] { return Tool::unusable("cupti", "this build has no recorder"); };
+  probes.nsys = [] { return Tool::unusable("nsys", "this build does not look for it"); };
   probes.locate_ncu = [] { return Tool::unusable("ncu", "this build does not look for it"); };
   probes.run = run_command;
   return probes;
@@ -102,7 +103,7 @@ Capabilities gather_capabilities(const CapabilityProbes& probes) {
   const Tool cupti = probes.cupti();
   const bool has_device = driver.devices.has_value() && !driver.devices.value->empty();
   NcuProbe ncu = probe_ncu(probes.run, probes.locate_ncu(), probes.one_kernel, has_device);
-  out.tools = {cupti, nvtx_of(cupti), probe_nsys(probes.run), std::move(ncu.tool)};
+  out.tools = {cupti, nvtx_of(cupti), probes.nsys(), std::move(ncu.tool)};
   out.counter_permission = std::move(ncu.counter_permission);
   out.obstacles = judge_obstacles(out);
   const auto blocked = [&](const std::string& device) {

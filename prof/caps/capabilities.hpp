@@ -54,16 +54,18 @@ struct CapabilityProbes {
   std::function<HostFacts()> host;
   /// CUPTI: usable if the library is there and of the version we were built with.
   std::function<Tool()> cupti;
+  /// nsys, tried out: it has to record and export.
+  std::function<Tool()> nsys;
   /// ncu's tool as far as it can be known without a run.
   std::function<Tool()> locate_ncu;
-  /// Runs tools; also nvcc and nsys.
+  /// Runs tools; also nvcc.
   CommandRunner run;
   /// A command that launches one kernel and ends; may be empty.
   std::vector<std::string> one_kernel;
 };
 
-/// The machine itself, as far as this folder knows it: `cupti` and `locate_ncu` say that the build
-/// lacks them until somebody sets them, and `one_kernel` is empty.
+/// The machine itself, as far as this folder knows it: `cupti`, `nsys` and `locate_ncu` say that
+/// the build lacks them until somebody sets them, and `one_kernel` is empty.
 CapabilityProbes machine_probes();
 
 Capabilities gather_capabilities(const CapabilityProbes& probes);

@@ -1,11 +1,6 @@
 #include "prof/caps/command.hpp"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <system_error>
-
+#include "prof/target/scratch_folder.hpp"
 #include "prof/target/target.hpp"
 #include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
@@ -17,33 +12,8 @@ constexpr size_t kOutputBytes = size_t{1} << 19;
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::error_code error;
-  const std::filesystem::path base = std::filesystem::temp_directory_path(error);
-  std::string name = (base / "stwo-prof-XXXXXX").string();
-  if (error || ::mkdtemp(name.data()) == nullptr) {
-    throw stwo::EnvironmentError("CAPS_FOLDER", "temporary folder " + base.string() + ": " +
-                                                    std::strerror(errno) +
-                                                    "; set TMPDIR to a folder you may write to");
-  }
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string read_start(const std::string& path, size_t limit) {
-  std::ifstream in(path, std::ios::binary);
-  std::string out(limit, '\0');
-  in.read(out.data(), static_cast<std::streamsize>(limit));
-  out.resize(static_cast<size_t>(in.gcount()));
-  return out;
-}
-
 CommandResult run_command(const std::vector<std::string>& command, double timeout_s) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   TargetOptions options;
   options.command = command;
   options.environment = {{"LC_ALL", "C"}};

@@ -1,7 +1,6 @@
 // Runs a tool to learn what it can do.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,21 +20,5 @@ using CommandRunner =
 
 /// By run_target. Failures are results; throws what run_target throws besides TARGET_COMMAND.
 CommandResult run_command(const std::vector<std::string>& command, double timeout_s);
-
-/// A folder that is removed with everything in it. Throws EnvironmentError CAPS_FOLDER.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-/// At most `limit` bytes of a file; "" if there is none.
-std::string read_start(const std::string& path, size_t limit);
 
 }  // namespace prof

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "prof/caps/command.hpp"
+#include "prof/target/scratch_folder.hpp"
 #include "prover/cli/terminal.hpp"
 
 namespace prof {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "prof/target/target.hpp"
 #include "prover/cli/terminal.hpp"
 
 namespace prof {
@@ -12,32 +13,6 @@ namespace {
 
 constexpr double kVersionSeconds = 30;
 constexpr double kRunSeconds = 120;
-constexpr const char* kSqliteMagic = "SQLite format 3";
-
-/// The last line of what a tool printed that is not empty.
-std::string last_words(const std::string& output) {
-  std::string text = output;
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  text = stwo::one_line(text.substr(text.rfind('\n') + 1));
-  return text.size() > 200 ? text.substr(0, 200) : text;
-}
-
-std::string find_in_path(const std::string& name) {
-  const char* variable = std::getenv("PATH");
-  std::string path = variable == nullptr ? "" : variable;
-  while (!path.empty()) {
-    const size_t colon = path.find(':');
-    std::string file = path.substr(0, colon) + "/" + name;
-    if (std::filesystem::is_regular_file(file) && ::access(file.c_str(), X_OK) == 0) return file;
-    path = colon == std::string::npos ? "" : path.substr(colon + 1);
-  }
-  return "";
-}
-
-bool exists(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
 
 }  // namespace
 
@@ -65,50 +40,6 @@ Known<std::string> toolkit_version(const CommandRunner& run) {
     return Known<std::string>::unknown("nvcc does not tell its version");
   }
   return Known<std::string>::of(version);
-}
-
-Tool probe_nsys(const CommandRunner& run, const std::string& path) {
-  const std::string nsys = path.empty() ? find_in_path("nsys") : path;
-  if (nsys.empty()) {
-    return Tool::unusable("nsys",
-                          "not found in PATH; install Nsight Systems, or use our own "
-                          "recorder, which needs none of it");
-  }
-  Tool tool{"nsys", false, "", Known<std::string>::unknown("it does not tell its version"),
-            Known<std::string>::of(nsys)};
-  const CommandResult version = run({nsys, "--version"}, kVersionSeconds);
-  if (!version.ok()) {
-    tool.reason = "nsys --version: " + version.failure + "; repair the installation";
-    return tool;
-  }
-  if (const std::string found = version_after(version.output, "ersion"); !found.empty()) {
-    tool.version = Known<std::string>::of(found);
-  }
-  const TemporaryFolder folder;
-  const std::string report = folder.file("probe.nsys-rep");
-  const CommandResult record = run({nsys, "profile", "--trace=none", "--sample=none",
-                                    "--cpuctxsw=none", "--output=" + report, "/bin/true"},
-                                   kRunSeconds);
-  if (!exists(report)) {
-    tool.reason = exists(folder.file("probe.qdstrm"))
-                      ? "it records but cannot make a report of it: only its target part is "
-                        "installed; install the whole of Nsight Systems"
-                      : "it records nothing (" +
-                            (record.ok() ? last_words(record.output) : record.failure) +
-                            "); repair the installation";
-    return tool;
-  }
-  const std::string database = folder.file("probe.sqlite");
-  const CommandResult exported =
-      run({nsys, "export", "--type=sqlite", "--output=" + database, report}, kRunSeconds);
-  if (read_start(database, 15) != kSqliteMagic) {
-    tool.reason = "it records but cannot export (" +
-                  (exported.ok() ? last_words(exported.output) : exported.failure) +
-                  "); install the whole of Nsight Systems";
-    return tool;
-  }
-  tool.usable = true;
-  return tool;
 }
 
 NcuProbe probe_ncu(const CommandRunner& run, const Tool& located,
@@ -142,7 +73,7 @@ NcuProbe probe_ncu(const CommandRunner& run, const Tool& located,
                      "); run ncu on a small program to see why");
   }
   if (result.output.find("sm__cycles_elapsed.max") == std::string::npos) {
-    return undecided("its run of one kernel gave no counter (" + last_words(result.output) +
+    return undecided("its run of one kernel gave no counter (" + last_line(result.output) +
                      "); run ncu on a small program to see why");
   }
   out.counter_permission = Known<bool>::of(true);

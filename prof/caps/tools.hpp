@@ -20,10 +20,6 @@ struct Tool {
   static Tool unusable(const std::string& name, const std::string& reason);
 };
 
-/// Nsight Systems. Usable: it records a program and its export to SQLite gives a database. An empty
-/// `path`: looked up in PATH.
-Tool probe_nsys(const CommandRunner& run, const std::string& path = "");
-
 struct NcuProbe {
   Tool tool;
   Known<bool> counter_permission;

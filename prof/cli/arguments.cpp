@@ -2,8 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
-
 #include "prof/target/command_line.hpp"
 #include "prover/errors.hpp"
 
@@ -51,47 +49,34 @@ std::string TargetArguments::report_path() const {
 }
 
 void LedgerFiling::add_to(CLI::App& command) {
-  command.add_option("--ledger", ledger_,
-                     "ledger that takes the result; default $STWO_LEDGER, then ./ledger.db, if "
-                     "there is one");
-  command.add_flag("--no-ledger", none_, "do not file the result");
-}
-
-std::string LedgerFiling::path() const {
-  if (!ledger_.empty()) return ledger_;
-  const char* from_environment = std::getenv("STWO_LEDGER");
-  if (from_environment != nullptr && *from_environment != '\0') return from_environment;
-  return "ledger.db";
+  arguments_.add_to(command);
+  command.add_flag("--no-ledger", none_, "do not file the result")->group("Ledger");
 }
 
 void LedgerFiling::require_ready() const {
-  if (none_ && !ledger_.empty()) {
+  if (none_ && arguments_.given()) {
     throw stwo::UsageError("USAGE", "--ledger and --no-ledger contradict each other; give one");
   }
-  struct stat info {};
-  if (!ledger_.empty() && ::stat(ledger_.c_str(), &info) != 0) {
-    throw stwo::UsageError("LEDGER_MISSING", "ledger " + ledger_ +
-                                                 ": no such file; make it with `ledger --ledger " +
-                                                 ledger_ + " init`");
-  }
+  if (arguments_.given()) arguments_.open_to_read();
 }
 
 std::unique_ptr<ledger::Ledger> LedgerFiling::open() const {
   struct stat info {};
-  if (none_ || ::stat(path().c_str(), &info) != 0) return nullptr;
-  return std::make_unique<ledger::Ledger>(path(), ledger::Access::kAppend);
+  if (none_ || ::stat(arguments_.path().c_str(), &info) != 0) return nullptr;
+  return arguments_.open_to_append();
 }
 
 std::string LedgerFiling::file(const std::vector<std::string>& paths,
                                std::vector<ledger::AddResult>* filed) const {
   if (none_) return "not filed: --no-ledger";
+  const std::string ledger_path = arguments_.path();
   const auto ledger = open();
-  if (!ledger) return "not filed: there is no ledger " + path() + "; `ledger init` makes one";
+  if (!ledger) return "not filed: there is no ledger " + ledger_path + "; `ledger init` makes one";
   std::string out;
   for (const std::string& file : paths) {
     const ledger::AddResult result = ledger::add_file(*ledger, file);
     constexpr size_t kShownDigest = 12;
-    out += (out.empty() ? "in ledger " + path() + ": " : ", ") + result.kind + " " +
+    out += (out.empty() ? "in ledger " + ledger_path + ": " : ", ") + result.kind + " " +
            result.id.substr(0, kShownDigest) + (result.added ? "" : " (already there)");
     if (filed != nullptr) filed->push_back(result);
   }

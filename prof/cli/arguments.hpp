@@ -39,12 +39,12 @@ class TargetArguments {
   std::string report_;
 };
 
-/// Files a result in the ledger: --ledger, $STWO_LEDGER or ./ledger.db, if it exists.
+/// Files a result in the ledger that the ledger's own options name, if it exists.
 class LedgerFiling {
  public:
   void add_to(CLI::App& command);
-  /// Throws UsageError LEDGER_MISSING if a ledger was named and is not there; call it before the
-  /// work whose result is to be filed.
+  /// Throws UsageError USAGE, and what opening a named ledger throws; call it before the work whose
+  /// result is to be filed.
   void require_ready() const;
   /// The ledger, to append; null: there is none, or it is not wanted.
   std::unique_ptr<ledger::Ledger> open() const;
@@ -54,8 +54,7 @@ class LedgerFiling {
                    std::vector<ledger::AddResult>* filed = nullptr) const;
 
  private:
-  std::string path() const;
-  std::string ledger_;
+  ledger::LedgerArguments arguments_;
   bool none_ = false;
 };
 

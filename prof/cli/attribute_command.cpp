@@ -13,6 +13,7 @@
 #include "ledger/trace/trace_reader.hpp"
 #include "prof/cli/arguments.hpp"
 #include "prof/cli/compute.hpp"
+#include "prof/diagnose/text.hpp"
 #include "prof/ingest/capture.hpp"
 #include "prof/ingest/kernel_names.hpp"
 #include "prof/report/report.hpp"
@@ -117,7 +118,7 @@ void record_timeline(const AttributeArguments& a, const std::string& folder, Att
   options.tool_version = program_version();
   options.tick = [=](double) { progress->show("2 of 3: recording the timeline", 0, 0); };
   capture_timeline(options);
-  const auto trace = ledger::open_trace(options.output);
+  const auto trace = ledger::open_trace(options.output, ledger::TraceCheck::kIdentity);
   TimelineOptions asked;
   if (!options.report_path.empty()) {
     asked.report = read_report(options.report_path).text;
@@ -143,11 +144,9 @@ void count_kernels(const AttributeArguments& a, const std::string& folder, Attri
   const NcuTool tool = find_ncu();
   ComputeRequest request;
   request.tool = tool;
-  request.command = command_of_run(a.target.command(), folder);
   request.timeout_s = a.target.timeout_s();
   request.timeline = *out->timeline.kernels;
   request.thresholds = default_thresholds();
-  // Under the profiler the program writes its outputs anew for each kernel.
   std::vector<KernelCounters> counted;
   DocumentFacts facts;
   for (size_t i = 0; i < out->kernels.size(); ++i) {
@@ -157,7 +156,7 @@ void count_kernels(const AttributeArguments& a, const std::string& folder, Attri
       continue;
     }
     const std::string own = folder + "/" + std::to_string(i + 1);
-    make_folder(own);
+    make_folder(own);  // the program writes its outputs anew for each kernel
     request.command = command_of_run(a.target.command(), own);
     request.output = own + "/kernel.ncu-rep";
     request.report_path = report_of(a.target.report_path(), own);
@@ -199,16 +198,7 @@ void choose_kernels(const AttributeArguments& a, Attribution* out) {
   }
 }
 
-std::string percent(double fraction) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f%%", fraction * 100);
-  return text;
-}
-std::string microseconds(int64_t ns) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f us", static_cast<double>(ns) / 1e3);
-  return text;
-}
+std::string duration(int64_t ns) { return quantity_text(static_cast<double>(ns), "ns"); }
 
 /// The answer in one sentence: what most device time goes to, and why.
 std::string answer_of(const Attribution& r) {
@@ -218,12 +208,12 @@ std::string answer_of(const Attribution& r) {
     const auto largest = std::max_element(
         stages->stages.begin(), stages->stages.end(),
         [](const StageRow& x, const StageRow& y) { return x.busy_ns < y.busy_ns; });
-    out = percent(largest->share_of_busy) + " of device time is stage " + largest->facts.stage;
+    out = percent_text(largest->share_of_busy) + " of device time is stage " + largest->facts.stage;
   }
   if (r.kernels.empty()) return out.empty() ? "no kernel has a share above the limit" : out;
   const KernelResult& k = r.kernels.front();
   out += (out.empty() ? "" : "; ") + std::string("the longest kernel is ") + k.facts.kernel +
-         " with " + percent(k.facts.share_of_device);
+         " with " + percent_text(k.facts.share_of_device);
   if (k.finding) {
     out += ", limited by " + std::string(mechanism_name(k.finding->diagnosis.mechanism)) + ": " +
            k.finding->diagnosis.summary;
@@ -264,8 +254,8 @@ std::string attribution_text(const Attribution& r) {
   std::vector<std::vector<std::string>> rows;
   for (const KernelResult& k : r.kernels) {
     rows.push_back(
-        {k.facts.kernel, k.facts.stage.stage, percent(k.facts.share_of_device),
-         microseconds(k.facts.median_ns), std::to_string(k.facts.launches),
+        {k.facts.kernel, k.facts.stage.stage, percent_text(k.facts.share_of_device),
+         duration(k.facts.median_ns), std::to_string(k.facts.launches),
          k.finding ? std::string(mechanism_name(k.finding->diagnosis.mechanism)) : "unknown"});
   }
   out +=
@@ -301,9 +291,9 @@ std::string attribution_html(const Attribution& r, const ProgramContext& context
                  {},
                  {}};
     for (const StageRow& s : r.timeline.stages->stages) {
-      stages.rows.push_back({Cell(s.facts.stage), Cell(microseconds(s.busy_ns)),
-                             Cell(percent(s.share_of_busy)), Cell(std::to_string(s.facts.kernels)),
-                             Cell(microseconds(s.facts.gaps_ns))});
+      stages.rows.push_back(
+          {Cell(s.facts.stage), Cell(duration(s.busy_ns)), Cell(percent_text(s.share_of_busy)),
+           Cell(std::to_string(s.facts.kernels)), Cell(duration(s.facts.gaps_ns))});
       stages.bars.push_back(std::clamp(s.share_of_busy, 0.0, 1.0));
     }
     page.table(stages);
@@ -318,8 +308,8 @@ std::string attribution_html(const Attribution& r, const ProgramContext& context
   std::vector<Finding> findings;
   for (const KernelResult& k : r.kernels) {
     kernels.rows.push_back(
-        {Cell(k.facts.kernel), Cell(k.facts.stage.stage), Cell(percent(k.facts.share_of_device)),
-         Cell(microseconds(k.facts.median_ns)),
+        {Cell(k.facts.kernel), Cell(k.facts.stage.stage),
+         Cell(percent_text(k.facts.share_of_device)), Cell(duration(k.facts.median_ns)),
          k.finding ? Cell(std::string(mechanism_name(k.finding->diagnosis.mechanism)))
                    : Cell("unknown: " + k.reason, Mark::kUnknown)});
     kernels.bars.push_back(std::clamp(k.facts.share_of_device, 0.0, 1.0));
@@ -418,8 +408,8 @@ int run_attribute(const AttributeArguments& a, const ProgramContext& context) {
   if (r.timeline.kernels) count_kernels(a, a.output + "/counters", &r, &progress);
   const std::string page = a.output + "/attribution.html";
   stwo::write_output(page, attribution_html(r, context), false);
-  stwo::write_output(a.output + "/attribution.json", attribution_json(r, a.output).dump(1) + "\n",
-                     false);
+  const std::string json = attribution_json(r, a.output).dump(1) + "\n";
+  stwo::write_output(a.output + "/attribution.json", json, false);
   std::vector<ledger::AddResult> filed;
   std::fprintf(stderr, "written %s\n%s\n", page.c_str(), a.ledger.file(r.files, &filed).c_str());
   if (const std::string slug = draft_experiment(a.ledger, r, filed); !slug.empty()) {
@@ -428,7 +418,7 @@ int run_attribute(const AttributeArguments& a, const ProgramContext& context) {
                  "`ledger experiment open %s`\n",
                  slug.c_str(), slug.c_str());
   }
-  stwo::print(a.json ? attribution_json(r, a.output).dump(1) + "\n" : attribution_text(r));
+  stwo::print(a.json ? json : attribution_text(r));
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "prof/cli/arguments.hpp"
 #include "prof/cupti/find_cupti.hpp"
 #include "prof/ncu/ncu_tool.hpp"
+#include "prof/nsys/nsys_tool.hpp"
 #include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
 
@@ -41,6 +42,20 @@ Tool probe_cupti() {
   return tool;
 }
 
+Tool probe_nsys() {
+  const NsysState state = find_nsys();
+  Tool tool = state.usable ? Tool{} : Tool::unusable("nsys", state.reason);
+  tool.name = "nsys";
+  tool.usable = state.usable;
+  if (state.tool) {
+    tool.path = Known<std::string>::of(state.tool->path);
+    tool.version = state.tool->version.empty()
+                       ? Known<std::string>::unknown("it does not tell its version")
+                       : Known<std::string>::of(state.tool->version);
+  }
+  return tool;
+}
+
 Tool locate_ncu() {
   const NcuTool found = find_ncu();
   Tool tool;
@@ -68,6 +83,7 @@ void add_caps_command(CLI::App& cuda, CommandRun* run) {
     *run = [=] {
       CapabilityProbes probes = machine_probes();
       probes.cupti = probe_cupti;
+      probes.nsys = probe_nsys;
       probes.locate_ncu = locate_ncu;
       // Not the link itself: under ncu it would be ncu.
       probes.one_kernel = {std::filesystem::read_symlink("/proc/self/exe").string(), "one-kernel"};

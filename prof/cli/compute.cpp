@@ -1,17 +1,16 @@
 #include "prof/cli/compute.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 
 #include "ledger/store/artifact_store.hpp"
 #include "ledger/store/ledger.hpp"
 #include "prof/cli/arguments.hpp"
 #include "prof/diagnose/text.hpp"
+#include "prof/ingest/kernel_names.hpp"
 #include "prof/ncu/run_ncu.hpp"
 #include "prof/nvml/nvml.hpp"
 #include "prof/report/peak_bandwidth.hpp"
+#include "prof/target/programs.hpp"
 #include "prover/cli/output_file.hpp"
 #include "prover/errors.hpp"
 
@@ -20,24 +19,17 @@ namespace {
 
 constexpr std::string_view kNcuEnding = ".ncu-rep";
 
-/// "kernel" out of "void a::kernel<3>(int*)": what plans call it.
-std::string plain_name(std::string name) {
-  if (const size_t end = name.find_first_of("(<"); end != std::string::npos) name.resize(end);
-  if (const size_t space = name.rfind(' '); space != std::string::npos) name.erase(0, space + 1);
-  if (const size_t colon = name.rfind("::"); colon != std::string::npos) name.erase(0, colon + 2);
-  return name;
-}
-
 /// What the report's pass ledger says about a kernel.
 PlanFacts plan_facts(const nlohmann::json& report, const std::string& kernel) {
   PlanFacts facts;
   const auto passes = report.find("pass_ledger");
   if (passes == report.end() || !passes->is_array()) return facts;
+  const std::string name = short_kernel_name(kernel);
   int64_t launches = 0;
   int64_t barriers = 0;
   double bytes = 0;
   for (const auto& pass : *passes) {
-    if (pass.at("kernel") != plain_name(kernel)) continue;
+    if (pass.at("kernel") != name) continue;
     launches += pass.at("launches").get<int64_t>();
     barriers += pass.at("barriers").get<int64_t>();
     for (const char* part : {"input_bytes", "output_bytes", "reread_bytes"}) {
@@ -50,19 +42,9 @@ PlanFacts plan_facts(const nlohmann::json& report, const std::string& kernel) {
   return facts;
 }
 
+/// Of the file that run_target starts.
 std::string program_digest(const std::string& program) {
-  const std::string path = program.find('/') != std::string::npos ? program : [&] {
-    const char* variable = std::getenv("PATH");
-    std::string rest = variable == nullptr ? "" : variable;
-    while (!rest.empty()) {
-      const size_t colon = std::min(rest.find(':'), rest.size());
-      const std::string candidate = rest.substr(0, colon) + "/" + program;
-      if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-      rest.erase(0, std::min(colon + 1, rest.size()));
-    }
-    return program;
-  }();
-  return ledger::file_sha256(path);
+  return ledger::file_sha256(find_program(program, {"PATH=" + path_variable()}));
 }
 
 /// The device that the launches ran on: the report's, else the only one NVML shows.
@@ -91,9 +73,15 @@ void fill_device(DocumentFacts* facts, const std::optional<ReportFile>& report) 
             "; give --report of a run, or leave one device visible");
   }
   const NvmlDevice& device = devices.value->front();
-  facts->device_uuid = device.uuid.value.value_or("unknown");
-  facts->device_name = device.name.value.value_or("unknown");
-  facts->sm = static_cast<int>(device.sm.value.value_or(0));
+  if (!device.uuid.value || !device.name.value || !device.sm.value) {
+    throw stwo::EnvironmentError(
+        "COMPUTE_DEVICE",
+        "NVML does not tell UUID, name and SM of the device: " + device.uuid.reason +
+            device.name.reason + device.sm.reason + "; give --report of a run");
+  }
+  facts->device_uuid = *device.uuid.value;
+  facts->device_name = *device.name.value;
+  facts->sm = static_cast<int>(*device.sm.value);
   facts->driver_version = *driver.value;
 }
 

@@ -13,7 +13,6 @@ using enum stwo::ExitCode;
 const std::vector<ErrorCode>& own_codes() {
   static const std::vector<ErrorCode> codes = {
       {"ATTRIBUTE_RUN", kUsage, "outputs of a program that runs several times need {run}"},
-      {"CAPS_FOLDER", kEnvironment, "no folder for temporary files"},
       {"CAPTURE_NO_CONTEXT", kInvalidEvidence, "the program made no CUDA context"},
       {"CAPTURE_NO_CUDA", kInvalidEvidence, "the program never initialised CUDA"},
       {"COMPUTE_DEVICE", kEnvironment, "which device ran the kernels is not known"},
@@ -81,7 +80,6 @@ const std::vector<ErrorCode>& own_codes() {
       {"TARGET_OUTPUT", kEnvironment, "what the program writes can't be stored"},
       {"TARGET_START", kEnvironment, "the system can't start the program"},
       {"TARGET_TIMEOUT", kTargetFailed, "the program took too long"},
-      {"TEMPORARY_FOLDER", kEnvironment, "no folder for temporary files"},
       {"THRESHOLDS_FILE", kUsage, "a file of thresholds can't be read"},
       {"THRESHOLDS_JSON", kInvalidEvidence, "thresholds are no JSON object"},
       {"THRESHOLDS_KEY", kInvalidEvidence, "a threshold is missing, unknown or given twice"},

@@ -12,6 +12,7 @@
 #include "prof/export/export_file.hpp"
 #include "prof/export/perfetto.hpp"
 #include "prof/ingest/capture.hpp"
+#include "prof/ingest/report_windows.hpp"
 #include "prof/nsys/nsys_import.hpp"
 #include "prof/nsys/nsys_tool.hpp"
 #include "prof/report/report_file.hpp"
@@ -45,9 +46,9 @@ struct AnswerArguments {
   }
 };
 
-int show_timeline(const AnswerArguments& a, const std::string& path, const std::string& report,
-                  ledger::Progress* progress) {
-  const auto trace = ledger::open_trace(path);
+int show_timeline(const AnswerArguments& a, const std::string& path, ledger::TraceCheck check,
+                  const std::string& report, ledger::Progress* progress) {
+  const auto trace = ledger::open_trace(path, check);
   TimelineOptions options;
   options.request = a.request;
   if (!report.empty()) options.report = read_report(report).text;
@@ -119,6 +120,11 @@ std::string record_nsys(const SystemsArguments& a, ledger::Progress* progress) {
   options.progress = [=](const std::string& table, int64_t done, int64_t total) {
     progress->show("importing " + table, done, total);
   };
+  if (const std::string report = a.target.report_path(); !report.empty()) {
+    ReportFacts facts = read_report_facts(report);
+    options.windows = std::move(facts.windows);
+    options.facts = std::move(facts.meta);
+  }
   import_nsys(sqlite, trace, options);
   return trace;
 }
@@ -161,7 +167,8 @@ int run_systems(const SystemsArguments& a) {
   if (!report.empty()) files.push_back(report);
   files.push_back(trace);
   std::fprintf(stderr, "%s\n", a.ledger.file(files).c_str());
-  return show_timeline(a.answers, trace, nsys ? "" : report, &progress);
+  // Made and sealed just now.
+  return show_timeline(a.answers, trace, ledger::TraceCheck::kIdentity, report, &progress);
 }
 
 }  // namespace
@@ -212,7 +219,8 @@ void add_systems_commands(CLI::App& cuda, CommandRun* run) {
         stwo::check_output(s->answers.perfetto, s->answers.force);
       }
       ledger::Progress progress("stwo-prof");
-      return show_timeline(s->answers, s->capture, s->report, &progress);
+      return show_timeline(s->answers, s->capture, ledger::TraceCheck::kContent, s->report,
+                           &progress);
     };
   });
 }

@@ -143,7 +143,9 @@ void RecordConverter::kernel(const CUpti_ActivityKernel10& r) {
   log_.write(out);
 }
 
-void RecordConverter::copy(const CUpti_ActivityMemcpy6& r) {
+/// What copies within a device or with the host and copies between devices share.
+template <class Record>
+CopyOp RecordConverter::copy_of(const Record& r) const {
   CopyOp out;
   out.op = operation(pid_, r.deviceId, r.contextId, r.streamId, span(r.start, r.end),
                      r.correlationId, r.graphId, r.graphNodeId);
@@ -152,19 +154,17 @@ void RecordConverter::copy(const CUpti_ActivityMemcpy6& r) {
   out.copy.dst_kind = r.dstKind;
   out.copy.async = (r.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
   out.copy.bytes = number(r.bytes);
+  return out;
+}
+
+void RecordConverter::copy(const CUpti_ActivityMemcpy6& r) {
+  CopyOp out = copy_of(r);
   out.copy.copy_count = unless_zero(r.copyCount);
   log_.write(out);
 }
 
 void RecordConverter::peer_copy(const CUpti_ActivityMemcpyPtoP4& r) {
-  CopyOp out;
-  out.op = operation(pid_, r.deviceId, r.contextId, r.streamId, span(r.start, r.end),
-                     r.correlationId, r.graphId, r.graphNodeId);
-  out.copy.copy_kind = r.copyKind;
-  out.copy.src_kind = r.srcKind;
-  out.copy.dst_kind = r.dstKind;
-  out.copy.async = (r.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0;
-  out.copy.bytes = number(r.bytes);
+  CopyOp out = copy_of(r);
   out.copy.src_device_id = r.srcDeviceId;
   out.copy.src_context_id = r.srcContextId;
   out.copy.dst_device_id = r.dstDeviceId;

@@ -26,6 +26,8 @@ class RecordConverter {
 
  private:
   void kernel(const CUpti_ActivityKernel10& r);
+  template <class Record>
+  CopyOp copy_of(const Record& r) const;
   void copy(const CUpti_ActivityMemcpy6& r);
   void peer_copy(const CUpti_ActivityMemcpyPtoP4& r);
   void fill(const CUpti_ActivityMemset4& r);

@@ -1,4 +1,4 @@
-// Numbers in sentences. Internal to the folder.
+// Numbers in sentences.
 #pragma once
 
 #include <string>

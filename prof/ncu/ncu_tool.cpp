@@ -9,7 +9,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "prof/ncu/scratch.hpp"
+#include "prof/target/programs.hpp"
+#include "prof/target/scratch_folder.hpp"
 #include "prover/errors.hpp"
 
 namespace prof {
@@ -19,12 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr double kVersionTimeoutS = 30;
 constexpr uint64_t kVersionBytes = 64 << 10;
-
-bool is_program(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-         ::access(path.c_str(), X_OK) == 0;
-}
 
 /// Numbers in a name, for an order in which 12.10 follows 12.9.
 std::vector<int> numbers_of(const std::string& name) {
@@ -90,8 +85,7 @@ NcuTool examine(const std::string& path, const TargetRunner& runner) {
 }  // namespace
 
 NcuPlaces default_ncu_places() {
-  const char* path = std::getenv("PATH");
-  return {path == nullptr ? "" : path, "/usr/local", "/opt/nvidia/nsight-compute"};
+  return {path_variable(), "/usr/local", "/opt/nvidia/nsight-compute"};
 }
 
 std::vector<std::string> ncu_candidates(const NcuPlaces& places) {
@@ -101,13 +95,7 @@ std::vector<std::string> ncu_candidates(const NcuPlaces& places) {
       out.push_back(path);
     }
   };
-  std::string_view rest = places.path_variable;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find(':'), rest.size());
-    // An empty entry would mean the current directory, which is no place for a profiler.
-    if (end != 0) add(std::string(rest.substr(0, end)) + "/ncu");
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for (const std::string& path : programs_in_path("ncu", places.path_variable)) add(path);
   for (const std::string& folder : folders(places.cuda_root, "cuda")) {
     add(places.cuda_root + '/' + folder + "/bin/ncu");
   }

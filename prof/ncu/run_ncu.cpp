@@ -7,7 +7,7 @@
 #include <cctype>
 #include <regex>
 
-#include "prof/ncu/scratch.hpp"
+#include "prof/target/scratch_folder.hpp"
 #include "prover/cli/output_file.hpp"
 #include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
@@ -100,13 +100,6 @@ std::string escaped(const std::string& path) {
   std::string out;
   for (const char c : path) out += c == '%' ? "%%" : std::string(1, c);
   return out;
-}
-
-std::string last_line(const std::string& text) {
-  std::string_view rest = text;
-  while (!rest.empty() && (rest.back() == '\n' || rest.back() == '\r')) rest.remove_suffix(1);
-  const size_t start = rest.rfind('\n');
-  return stwo::one_line(start == std::string_view::npos ? rest : rest.substr(start + 1));
 }
 
 std::string how_it_ended(const TargetResult& result) {

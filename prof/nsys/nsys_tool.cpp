@@ -14,6 +14,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "prof/target/programs.hpp"
+#include "prof/target/scratch_folder.hpp"
 #include "prover/cli/output_file.hpp"
 #include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
@@ -28,36 +30,6 @@ constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 constexpr const char* kAlternative =
     "give an output that ends in .sptrace: it is recorded without Nsight";
 
-/// A folder that is gone afterwards, with all in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "stwo-prof-nsys.XXXXXX").string();
-    if (error || ::mkdtemp(name.data()) == nullptr) {
-      throw stwo::EnvironmentError("TEMPORARY_FOLDER",
-                                   "folder " + name + ": " + std::strerror(errno) +
-                                       "; set TMPDIR to a folder you may write to");
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
-bool is_program(const std::string& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
-
 /// Where NVIDIA's installers put it, the newest last.
 std::vector<std::string> installed_places() {
   std::vector<std::string> out = {"/usr/local/cuda/bin/nsys"};
@@ -71,42 +43,20 @@ std::vector<std::string> installed_places() {
   return out;
 }
 
-std::optional<std::string> find_program(const std::string& program) {
+std::optional<std::string> find_nsys_program(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     return is_program(program) ? std::optional(program) : std::nullopt;
   }
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const size_t colon = rest.find(':');
-    std::string folder(rest.substr(0, colon));
-    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
-    // An empty entry means the working directory, where nobody expects a tool.
-    if (folder.empty()) continue;
-    folder += '/' + program;
-    if (is_program(folder)) return folder;
-  }
-  std::vector<std::string> places = installed_places();
-  const auto found = std::find_if(places.rbegin(), places.rend(), is_program);
-  return found == places.rend() ? std::nullopt : std::optional(*found);
-}
-
-std::string first_bytes(const std::string& path, size_t limit) {
-  std::ifstream in(path, std::ios::binary);
-  std::string out(limit, '\0');
-  in.read(out.data(), static_cast<std::streamsize>(limit));
-  out.resize(static_cast<size_t>(in.gcount()));
-  return out;
+  const std::vector<std::string> found = programs_in_path(program, path_variable());
+  if (!found.empty()) return found.front();
+  const std::vector<std::string> places = installed_places();
+  const auto installed = std::find_if(places.rbegin(), places.rend(),
+                                      [](const std::string& place) { return is_program(place); });
+  return installed == places.rend() ? std::nullopt : std::optional(*installed);
 }
 
 bool is_sqlite(const std::string& path) {
-  return first_bytes(path, kSqliteMagic.size()) == kSqliteMagic;
-}
-
-/// The last line that says something.
-std::string last_line(std::string text) {
-  while (!text.empty() && std::strchr("\r\n\t ", text.back()) != nullptr) text.pop_back();
-  return stwo::one_line(text.substr(text.rfind('\n') + 1));
+  return read_start(path, kSqliteMagic.size()) == kSqliteMagic;
 }
 
 /// How a program ended that did not end well, with its own last words.
@@ -144,7 +94,7 @@ Ran run_nsys(std::vector<std::string> command, double timeout_s, const std::stri
   options.tick = tick;
   Ran out;
   out.result = run_target(options);
-  out.output = first_bytes(options.stdout_path, kShownBytes);
+  out.output = read_start(options.stdout_path, kShownBytes);
   return out;
 }
 
@@ -163,7 +113,7 @@ std::string version_of(const std::string& output) {
 }
 
 /// Empty: it exports.
-std::string why_not_usable(const NsysTool& tool, const TemporaryFolder& folder, double timeout_s) {
+std::string why_not_usable(const NsysTool& tool, const ScratchFolder& folder, double timeout_s) {
   const std::string report = folder.file("probe.nsys-rep");
   const Ran recorded =
       run_nsys({tool.path, "profile", "--trace=nvtx", "--sample=none", "--cpuctxsw=none",
@@ -204,13 +154,13 @@ void publish(const std::string& from, const std::string& to) {
 
 NsysState find_nsys(const NsysSearch& search) {
   NsysState out;
-  const std::optional<std::string> path = find_program(search.program);
+  const std::optional<std::string> path = find_nsys_program(search.program);
   if (!path) {
     out.reason = "no program " + stwo::one_line(search.program) +
                  " in PATH or in NVIDIA's installation folders";
     return out;
   }
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   out.tool = NsysTool{*path, ""};
   try {
     const Ran version = run_nsys({*path, "--version"}, search.timeout_s, folder.file("version"));
@@ -300,7 +250,7 @@ TargetResult record_with_nsys(const NsysTool& tool, const NsysRecording& recordi
 
 void export_report(const NsysTool& tool, const std::string& report, const std::string& sqlite_path,
                    double timeout_s, const std::function<void(double)>& tick) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Ran ran =
       run_nsys(export_command(tool, report, sqlite_path), timeout_s, folder.file("export"), tick);
   std::string why;

@@ -32,7 +32,7 @@ struct NsysSearch {
   double timeout_s = 60;
 };
 
-/// Looks for nsys and tries it out; takes seconds. Throws EnvironmentError TEMPORARY_FOLDER only.
+/// Looks for nsys and tries it out; takes seconds. Throws EnvironmentError SCRATCH_FOLDER only.
 NsysState find_nsys(const NsysSearch& search = {});
 
 /// The usable nsys. Throws EnvironmentError NSYS_MISSING (there is none) or NSYS_NO_EXPORT (it

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "prof/target/programs.hpp"
 #include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
 
@@ -35,25 +36,6 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   for (const std::string& s : strings) out.push_back(const_cast<char*>(s.c_str()));
   out.push_back(nullptr);
   return out;
-}
-
-bool is_program(const std::string& path, int& error) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) {
-      error = EISDIR;
-      return false;
-    }
-    if (::access(path.c_str(), X_OK) == 0) return true;
-  }
-  error = errno;
-  return false;
-}
-
-[[noreturn]] void not_a_program(const std::string& name, const std::string& why,
-                                const std::string& mend) {
-  throw stwo::UsageError("TARGET_COMMAND",
-                         "program " + stwo::one_line(name) + ": " + why + "; " + mend);
 }
 
 /// Attributes and file actions of posix_spawn.
@@ -122,32 +104,6 @@ std::vector<std::string> target_environment(
     out.push_back(name + "=" + value);
   }
   return out;
-}
-
-std::string find_program(const std::string& name, const std::vector<std::string>& environment) {
-  const std::string mend = "give the path of a program that can be run";
-  int error = 0;
-  if (name.find('/') != std::string::npos) {
-    if (!is_program(name, error)) not_a_program(name, std::strerror(error), mend);
-    return name;
-  }
-  std::string_view path = "/usr/bin:/bin";
-  for (const std::string& line : environment) {
-    if (line.rfind("PATH=", 0) == 0) path = std::string_view(line).substr(5);
-  }
-  bool forbidden = false;
-  while (true) {
-    const size_t colon = path.find(':');
-    const std::string folder(path.substr(0, colon));
-    // An empty entry is the current directory.
-    std::string file = (folder.empty() ? "." : folder) + "/" + name;
-    if (is_program(file, error)) return file;
-    forbidden |= error == EACCES;
-    if (colon == std::string_view::npos) break;
-    path.remove_prefix(colon + 1);
-  }
-  not_a_program(name, forbidden ? "found in PATH, but it may not be run" : "not found in PATH",
-                forbidden ? mend : "give its path or install it");
 }
 
 ProcessGroup::ProcessGroup(const std::string& program, const std::vector<std::string>& command,

@@ -20,10 +20,6 @@ std::vector<std::string> target_environment(
     const std::vector<std::pair<std::string, std::string>>& set,
     const std::vector<std::string>& unset);
 
-/// Path of a program: as given if it has a slash, else from PATH of `environment`. Throws
-/// UsageError TARGET_COMMAND.
-std::string find_program(const std::string& name, const std::vector<std::string>& environment);
-
 /// Nanoseconds of the monotonic clock.
 int64_t monotonic_ns();
 

@@ -10,6 +10,7 @@
 
 #include "prof/target/output_stream.hpp"
 #include "prof/target/process_group.hpp"
+#include "prof/target/programs.hpp"
 #include "prof/target/signal_relay.hpp"
 #include "prover/cli/terminal.hpp"
 #include "prover/errors.hpp"
@@ -145,7 +146,8 @@ class Run {
   int64_t next_tick_ = kNever;
 };
 
-/// The last line with something on it, at most 300 bytes.
+}  // namespace
+
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) {
     text.pop_back();
@@ -155,8 +157,6 @@ std::string last_line(std::string text) {
   if (text.size() > 300) text = "..." + text.substr(text.size() - 297);
   return stwo::one_line(text);
 }
-
-}  // namespace
 
 TargetResult run_target(const TargetOptions& options) {
   check_options(options);

@@ -42,6 +42,9 @@ struct TargetResult {
   bool ok() const { return exit_status == 0 && !timed_out && !interrupted; }
 };
 
+/// The last line with something on it, at most 300 bytes: the last words of a program.
+std::string last_line(std::string text);
+
 /// Runs to the end, whatever that is: stdin is empty, SIGINT, SIGTERM and SIGHUP sent to us go to
 /// the group (a second one ends it at once), and what the program left running is ended when it
 /// ends. When it returns, or throws, no process of the group is left. One run at a time in a

@@ -89,6 +89,7 @@ class CapabilitiesTest : public ::testing::Test {
       return Tool{"cupti", true, "", Known<std::string>::of("13.0"),
                   Known<std::string>::of("/lib/libcupti.so.13")};
     };
+    probes_.nsys = [] { return Tool::unusable("nsys", "not found in PATH"); };
     probes_.locate_ncu = [] { return Tool::unusable("ncu", "not installed"); };
     probes_.run = [](const std::vector<std::string>&, double) {
       return CommandResult{false, std::nullopt, "", "not found"};

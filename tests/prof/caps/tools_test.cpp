@@ -6,77 +6,14 @@
 namespace prof {
 namespace {
 
-/// nsys: `record` runs with $out, the report's path; `convert` with $out, the database's.
-std::string nsys_script(const std::string& record, const std::string& convert) {
-  return "case \"$1\" in\n"
-         "--version) echo 'NVIDIA Nsight Systems version 2025.3.2.474-253236389321v0';;\n"
-         "profile) for a; do case $a in --output=*) out=${a#--output=};; esac; done; " +
-         record +
-         ";;\n"
-         "export) for a; do case $a in --output=*) out=${a#--output=};; esac; done; " +
-         convert +
-         ";;\n"
-         "esac";
-}
-constexpr const char* kRecords = "echo report > $out";
-constexpr const char* kExports = "printf 'SQLite format 3\\000rest' > $out";
-
 class ToolsTest : public test::FolderTest {
  protected:
-  Tool nsys(const std::string& script) const {
-    return probe_nsys(run_command, program("nsys", script));
-  }
   NcuProbe ncu(const std::string& script, bool has_device = true) const {
     const Tool located{"ncu", true, "", Known<std::string>::of("2025.3.1.0"),
                        Known<std::string>::of(program("ncu", script))};
     return probe_ncu(run_command, located, {"kernel", "a b"}, has_device);
   }
 };
-
-TEST_F(ToolsTest, NsysThatExportsIsUsable) {
-  const Tool tool = nsys(nsys_script(kRecords, kExports));
-  EXPECT_TRUE(tool.usable) << tool.reason;
-  EXPECT_EQ(tool.reason, "");
-  EXPECT_EQ(tool.version.value, "2025.3.2.474");
-  EXPECT_EQ(tool.path.value, file("nsys"));
-}
-
-TEST_F(ToolsTest, NsysThatCannotExportIsNot) {
-  const Tool no_importer = nsys(nsys_script("echo stream > ${out%.nsys-rep}.qdstrm", kExports));
-  EXPECT_FALSE(no_importer.usable);
-  EXPECT_EQ(no_importer.reason,
-            "it records but cannot make a report of it: only its target part is installed; "
-            "install the whole of Nsight Systems");
-  const Tool fails = nsys(nsys_script(kRecords, "echo 'Importer is missing' >&2; exit 1"));
-  EXPECT_FALSE(fails.usable);
-  EXPECT_EQ(fails.reason, "it records but cannot export (program " + file("nsys") +
-                              ": exit status 1 (its last words: Importer is missing)); install the "
-                              "whole of Nsight Systems");
-  // Success without a database is no success.
-  EXPECT_FALSE(nsys(nsys_script(kRecords, "echo done")).usable);
-  EXPECT_FALSE(nsys(nsys_script(kRecords, "echo something else > $out")).usable);
-}
-
-TEST_F(ToolsTest, NsysThatDoesNotWork) {
-  const Tool silent = nsys(nsys_script("echo 'no permission'", kExports));
-  EXPECT_EQ(silent.reason, "it records nothing (no permission); repair the installation");
-  const Tool broken = nsys("echo broken >&2; exit 127");
-  EXPECT_FALSE(broken.usable);
-  EXPECT_FALSE(broken.version.has_value());
-  EXPECT_EQ(broken.reason, "nsys --version: program " + file("nsys") +
-                               ": exit status 127 (its last words: broken); repair the "
-                               "installation");
-  // Not found at all: looked up in PATH.
-  const std::string before = std::getenv("PATH");
-  ASSERT_EQ(::setenv("PATH", "/no/such/folder", 1), 0);
-  const Tool missing = probe_nsys(run_command);
-  ASSERT_EQ(::setenv("PATH", (folder_.string() + ":" + before).c_str(), 1), 0);
-  program("nsys", nsys_script(kRecords, kExports));
-  const Tool found = probe_nsys(run_command);
-  ASSERT_EQ(::setenv("PATH", before.c_str(), 1), 0);
-  EXPECT_EQ(missing.reason.rfind("not found in PATH", 0), 0U);
-  EXPECT_TRUE(found.usable);
-}
 
 TEST_F(ToolsTest, NcuWithCounters) {
   // It gets our kernel as it is.

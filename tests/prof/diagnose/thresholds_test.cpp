@@ -1,6 +1,6 @@
 #include "prof/diagnose/thresholds.hpp"
 
-#include "prof/ncu/scratch.hpp"
+#include "prof/target/scratch_folder.hpp"
 #include "prover/hash/sha256.hpp"
 #include "tests/prof/diagnose/samples.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "prof/ncu/scratch.hpp"
+#include "prof/target/scratch_folder.hpp"
 #include "tests/prof/ncu/support.hpp"
 
 namespace prof::test {

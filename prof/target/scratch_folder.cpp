@@ -1,4 +1,4 @@
-#include "prof/ncu/scratch.hpp"
+#include "prof/target/scratch_folder.hpp"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& path) {
   throw stwo::EnvironmentError("SCRATCH_FOLDER", "folder " + path + ": " + std::strerror(errno) +
-                                                     "; remove it, or write elsewhere");
+                                                     "; remove it, or write elsewhere (TMPDIR)");
 }
 
 }  // namespace
@@ -43,6 +43,14 @@ std::string read_text(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return std::move(text).str();
+}
+
+std::string read_start(const std::string& path, size_t limit) {
+  std::ifstream in(path, std::ios::binary);
+  std::string out(limit, '\0');
+  in.read(out.data(), static_cast<std::streamsize>(limit));
+  out.resize(static_cast<size_t>(in.gcount()));
+  return out;
 }
 
 }  // namespace prof

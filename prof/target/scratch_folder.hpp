@@ -1,6 +1,7 @@
-// A folder for files that are gone when the work is done. Internal to the folder.
+// A folder for files that are gone when the work is done.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace prof {
@@ -28,5 +29,8 @@ class ScratchFolder {
 
 /// The whole file; empty if it cannot be read.
 std::string read_text(const std::string& path);
+
+/// At most `limit` bytes of a file; "" if there is none.
+std::string read_start(const std::string& path, size_t limit);
 
 }  // namespace prof
